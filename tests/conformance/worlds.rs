@@ -235,6 +235,38 @@ fn histories_with_clocks_that_jump_agree_on_every_server() {
     }
 }
 
+/// What it wrote last is in the sockets of a replica that stands still: it ends at its time-out, or once that replica goes on
+/// (docs/facts/redis.md#shutdown). Servers once failed in each of these histories, or the model let the master end at once.
+#[test]
+fn a_master_that_was_told_to_end_waits_for_a_replica_that_stands_still() {
+    let text = "story = \"x\"\nlock = \"KIND\"\n[time]\nlease = 2\nwait_limit = 0\n[clients]\ncount = 1\nacquires = 1\n[cluster]\n\
+                replicas = 1\nmin_replicas = 1\nshutdown_timeout = 3\n[faults]\nshutdown_node = 1\npause_node = 1\n";
+    let world = scenario("shutdown", text);
+    let (client, thread) = (0, 0);
+    let [acquire, release] = [Action::Acquire { client, thread }, Action::Release { client, thread }];
+    let [end, has_ended] = [Action::ShutdownNode { node: 0 }, Action::FinishShutdown { node: 0 }];
+    let [still, goes_on] = [Action::PauseNode { node: 1 }, Action::ResumeNode { node: 1 }];
+    let [pause, resume] = [Action::PauseNode { node: 0 }, Action::ResumeNode { node: 0 }];
+    let applies = Action::Replicate { node: 1 };
+    let record = |actions: &[Action]| Trace::record("shutdown", "", &world.config, About::Covering, actions, "");
+    let (tick, behind) = (Action::Tick, [still, acquire, release, end]);
+    assert!(record(&[&behind[..], &[has_ended]].concat()).is_err(), "it waits");
+    for actions in [
+        [&behind[..], &[tick, tick, tick, has_ended]].concat(),
+        [&behind[..], &[tick, goes_on, applies, has_ended]].concat(),
+        vec![end, tick, still, tick, goes_on, has_ended],
+        vec![pause, resume, acquire, applies, end, Action::CountReplicas { node: 0 }, has_ended],
+        vec![pause, tick, Action::Promote { node: 1 }, resume, acquire, release, end, tick],
+    ] {
+        let trace = record(&actions).unwrap_or_else(|error| panic!("{actions:?}: {error:?}"));
+        for_every_version(|version| {
+            if can_replay(version, &world) {
+                assert_agrees(&mut start(version, &on(version, world.clone())), &trace);
+            }
+        });
+    }
+}
+
 /// What passes between nodes that stand still, are cut off, or end. On each the model and the servers once differed: a replica
 /// ends whose replaced master stands still; a replica that stands still keeps its connection through the partition of its
 /// master; what a replaced master that stands still was told before it is cut off waits in its sockets.

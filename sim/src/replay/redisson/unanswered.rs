@@ -3,7 +3,7 @@
 use lockstep_model::Reply;
 use lockstep_model::client::Slot;
 use lockstep_model::config::Resend;
-use lockstep_model::trace::client_name;
+use lockstep_model::trace::{RequestState, client_name};
 
 use super::calls::{REFUSED, TIMED_OUT};
 use super::clients::RedissonClients;
@@ -49,6 +49,14 @@ impl RedissonClients {
         let state = request_state(&step.step.state, key).ok_or(ReplayError::NothingInFlight)?;
         let request = self.translator.call_of(state, client, &step.step.state);
         let asking = (client, slot.thread());
+        let is_twin = |other: &RequestState| {
+            let is_like = (other.verb, &other.holder) == (state.verb, &state.holder);
+            other.slot != slot && is_like && other.answer_left == Some(0)
+        };
+        if step.before.clients[usize::from(client)].requests.iter().any(is_twin) {
+            testbed.findings.leave("two equal requests are sent again at once, and nobody can tell which is which");
+            return Ok(());
+        }
         if self.overtaken.contains(&client) {
             self.occupy_connection(client, step, testbed)?;
         }
