@@ -109,11 +109,11 @@ impl Exit {
                  says why: replay more histories (--cases), or another one."
             }
             Self::Diverged => {
-                "The output names the first step at which a reply, a key or a TTL differs. Either the model is wrong, \
+                "The output names the first step at which a request, a reply, a key or a TTL differs. Either the model is wrong, \
                  or the server is not one that lockstep knows (Redis 6.2, Redis 7.0, Valkey 9.1). Repeat the replay with \
                  --server, and report a difference that remains: it is a defect of lockstep. With --on redisson its version \
                  may have another profile than the scenario: `lockstep fuzz SCENARIO --on redisson` says with which values \
-                 of [protocol] it agrees, and reports/departures.md where the model differs on purpose."
+                 of [protocol] it agrees, and `lockstep explain departures` where the model differs on purpose."
             }
             Self::Environment => {
                 "The message names what is missing. Replays need Linux and redis-server or valkey-server, 6.2 or later, \

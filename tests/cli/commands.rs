@@ -263,6 +263,15 @@ fn everything_that_has_a_name_is_explained() {
     }
     assert_eq!(json(&["explain", "exit-4", "--format", "json"])["kind"], "exit code");
     assert_eq!(json(&["explain", "d4", "--format", "json"])["kind"], "exhibit");
+    for (topics, names) in
+        [(&["explain", "museum"][..], "B8, B8b"), (&["explain", "keys"], "lease"), (&["explain"], "B8, B8b")]
+    {
+        let ran = run(topics);
+        assert_eq!(ran.code, 0, "{topics:?}: {}", ran.stderr);
+        assert!(ran.stdout.contains(names), "{topics:?}: {}", ran.stdout);
+    }
+    let of_version = run(&["explain", "redisson-3.45"]);
+    assert!(of_version.stderr.contains("did you mean `redisson-3.43`?"), "{}", of_version.stderr);
     assert_eq!(json(&["explain", "instant-of-a-limit", "--format", "json"])["kind"], "departure");
     let [both, one] = ["delay", "resource.delay"].map(|key| run(&["explain", key]).stdout);
     assert!(both.contains("a key in [network]") && both.contains("a key in [resource]"), "{both}");

@@ -27,20 +27,16 @@ pub(super) struct ExplainArgs {
     /// A property, a scenario, a key or table of its file, `exit-4`, a verdict, `S003`, a concept such as tick, or a word of
     /// the glossary such as lease or "fencing token"
     #[arg(value_name = "TOPIC")]
-    what: String,
+    what: Option<String>,
     #[command(flatten)]
     output: Output,
 }
 
 pub(super) fn run(args: &ExplainArgs, screen: &Screen) -> Ended<Exit> {
-    let found = match explained(&args.what, screen)? {
-        // Only names of files have capitals that matter.
-        None => explained(&args.what.to_lowercase(), screen)?,
-        found => found,
+    let (kind, text) = match &args.what {
+        Some(what) => found(what, screen)?,
+        None => ("topics", format!("What can be explained:{}\n", list_of_topics())),
     };
-    let found = found.or_else(|| Some(("topics", of_kind(&args.what.to_lowercase())?)));
-    let found = found.or_else(|| Some(("mentions", mentions(&args.what)?)));
-    let Some((kind, text)) = found else { return Err(unknown(&args.what, screen)) };
     match args.output.format {
         Format::Human => screen.print(&text)?,
         Format::Json => {
@@ -48,6 +44,17 @@ pub(super) fn run(args: &ExplainArgs, screen: &Screen) -> Ended<Exit> {
         }
     }
     Ok(Exit::AsDeclared)
+}
+
+fn found(what: &str, screen: &Screen) -> Ended<(&'static str, String)> {
+    let found = match explained(what, screen)? {
+        // Only names of files have capitals that matter.
+        None => explained(&what.to_lowercase(), screen)?,
+        found => found,
+    };
+    let found = found.or_else(|| Some(("topics", of_kind(&what.to_lowercase())?)));
+    let found = found.or_else(|| Some(("mentions", mentions(what)?)));
+    found.ok_or_else(|| unknown(what, screen))
 }
 
 fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)>> {
@@ -352,18 +359,18 @@ fn unknown(what: &str, screen: &Screen) -> Exit {
     let nearest = scored.max_by(|(one, _), (other, _)| one.total_cmp(other)).filter(|(score, _)| is_near(*score));
     let of_version = what.strip_prefix("redisson-").and_then(Profile::of_redisson).map(Profile::name);
     let nearest = of_version.or(nearest.map(|(_, name)| name.as_str()));
-    let hint = nearest.map_or_else(
-        || {
-            let listed = topics.iter().map(|(kind, names)| {
-                let names =
-                    if *kind == SCENARIOS { "`lockstep scenarios` lists them".to_owned() } else { names.join(", ") };
-                format!("\n    {}", hanging(&format!("{kind}: {names}"), 6, Screen::width()))
-            });
-            format!("the topics are{}", listed.collect::<String>())
-        },
-        |name| format!("did you mean `{name}`?"),
-    );
+    let hint =
+        nearest.map_or_else(|| format!("the topics are{}", list_of_topics()), |name| format!("did you mean `{name}`?"));
     screen.fail(Exit::Usage, &format!("there is nothing to explain that is called `{what}`\n  help: {hint}"))
+}
+
+/// Each kind of topic with its names, on lines of its own.
+fn list_of_topics() -> String {
+    let listed = topics().into_iter().map(|(kind, names)| {
+        let names = if kind == SCENARIOS { "`lockstep scenarios` lists them".to_owned() } else { names.join(", ") };
+        format!("\n    {}", hanging(&format!("{kind}: {names}"), 6, Screen::width()))
+    });
+    listed.collect()
 }
 
 const SCENARIOS: &str = "built-in scenarios";

@@ -146,3 +146,24 @@ fn failed(exhibit: &Exhibit, error: ExamineError, screen: &Screen) -> Exit {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use lockstep_model::Verdict;
+
+    use super::*;
+    use crate::museum::{ControlRun, InModel};
+
+    #[test]
+    fn what_could_not_be_followed_speaks_neither_for_a_defect_nor_against_it() {
+        let control = ControlRun { verdict: Verdict::Holds, histories: (5, 5), difference: None };
+        let on_library = OnLibrary::NotFollowed("a reason".to_owned());
+        let in_model = InModel::Not(Verdict::Holds);
+        let found = Examination { in_model, repaired: Verdict::Holds, on_redis: None, on_library, control };
+        assert_eq!(exit_of(&found, None), Exit::Inconclusive);
+        assert_eq!(exit_of(&found, Some(false)), Exit::Inconclusive);
+        assert_eq!(exit_of(&found, Some(true)), Exit::NotAsDeclared);
+        let absent = Examination { on_library: OnLibrary::NothingToReplay, ..found };
+        assert_eq!(exit_of(&absent, Some(false)), Exit::AsDeclared);
+    }
+}

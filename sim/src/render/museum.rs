@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use lockstep_model::Verdict;
+use lockstep_model::config::Profile;
 use serde_json::{Value, json};
 
 use super::prose::hanging;
@@ -84,6 +85,10 @@ pub fn page(exhibit: &Exhibit, found: &Examination, version: &str, width: usize)
     line("today", today);
     let result = match found.outcome() {
         ExhibitOutcome::Reproduced => format!("reproduced on {library}"),
+        ExhibitOutcome::Absent if found.on_library == OnLibrary::NothingToReplay => {
+            let profile = Profile::of_redisson(version).map_or("of this version", Profile::name);
+            format!("by the model it does not happen with the profile {profile}; {library} was not asked")
+        }
         ExhibitOutcome::Absent => format!("does not happen on {library}"),
         ExhibitOutcome::Doubtful(doubt) => {
             format!("happens on {library}, and is not confirmed: {}", doubt_words(doubt))

@@ -425,7 +425,9 @@ impl Jvm {
 
     fn failed(&self, reason: &str) -> ReplayError {
         let written = std::fs::read_to_string(console(self.folder.path())).unwrap_or_default();
-        let lines: Vec<_> = written.lines().collect();
+        // What each JVM says at its start explains nothing.
+        let is_usual = |line: &&str| line.starts_with("SLF4J") || line.contains("Async deflation is disabled");
+        let lines: Vec<_> = written.lines().filter(|line| !is_usual(line)).collect();
         let ended = self.process.unasked_end();
         ReplayError::JvmFailed {
             reason: ended.map_or_else(|| reason.to_owned(), |status| format!("it has ended ({status})")),
