@@ -255,6 +255,9 @@ fn a_master_that_was_told_to_end_waits_for_a_replica_that_stands_still() {
         [&behind[..], &[tick, tick, tick, has_ended]].concat(),
         [&behind[..], &[tick, goes_on, applies, has_ended]].concat(),
         vec![end, tick, still, tick, goes_on, has_ended],
+        vec![acquire, end, applies, still, has_ended],
+        // The key expires, and its deletion is no effect here.
+        vec![still, acquire, tick, tick, tick, release, end, tick, goes_on, applies, has_ended],
         vec![pause, resume, acquire, applies, end, Action::CountReplicas { node: 0 }, has_ended],
         vec![pause, tick, Action::Promote { node: 1 }, resume, acquire, release, end, tick],
     ] {

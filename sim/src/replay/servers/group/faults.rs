@@ -1,6 +1,8 @@
 //! What happens to single nodes: they crash and restart, lose keys, and their clocks jump.
 
 use std::cell::Cell;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use redis::Value;
 
@@ -8,6 +10,10 @@ use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
 use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::gate::Gate;
+
+/// How long a replica's answer is on its way to a master that was told to end. That one may wait for another replica, so this is no
+/// deadline.
+const ANSWERED_WITHIN: Duration = Duration::from_millis(100);
 
 impl ServerGroup {
     /// Kills a node with everything that it has not replicated, as its machine dies: nobody is told. Returns what was done, in
@@ -102,7 +108,11 @@ impl ServerGroup {
         let is_its_own = |gate: &&Gate| gate.master_socket() == ending.socket() && !gate.is_silent();
         let gates = || self.members.iter().filter_map(|member| member.gate.as_ref()).filter(is_its_own);
         if has_sent_all {
-            // Effects that took each other's place may still be held.
+            // Effects that took each other's place may still be held, and the deletion of what has expired, which is none here. One
+            // that has ended by now has nothing more to send.
+            if let Ok(offset) = ending.offset() {
+                self.mark(node, offset);
+            }
             gates().try_for_each(|gate| gate.release_all().map(drop))?;
         }
         // What it sends while it waits, such as its question what its replicas have, has an answer of its own.
@@ -240,9 +250,22 @@ impl ServerGroup {
     /// # Errors
     /// As [`crate::replay::ServerNode::pause`].
     pub fn pause(&mut self, node: usize) -> Result<String, ReplayError> {
+        self.acknowledge_to_ending(node);
         self.members[node].node.pause()?;
         self.is_worn = true;
         Ok(format!("SIGSTOP to {}", name_of_node(node)))
+    }
+
+    /// A master that was told to end has asked what this replica has. One that has everything answers before it stands still: then
+    /// the master ends, unless it waits for another one too.
+    fn acknowledge_to_ending(&self, replica: usize) {
+        let Some(gate) = self.members[replica].link().filter(|gate| gate.held() == 0) else { return };
+        let Some(master) = self.master_behind(gate).filter(|master| self.is_dead(*master)) else { return };
+        let begin = Instant::now();
+        while self.members[master].node.is_running() && begin.elapsed() < ANSWERED_WITHIN {
+            gate.answer_idle();
+            thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// A node that stood still goes on. Until a master counts its replicas anew, it goes by its last count; by its own time it
