@@ -105,8 +105,8 @@ impl Exit {
             }
             Self::Inconclusive => {
                 "Raise the limit, or make the world smaller: fewer clients, smaller fault budgets, shorter times, or a \
-                 bound on acquires. What was found before the limit is valid: a violation stays a violation. Where Redisson could not follow, the output \
-                 says why: replay more histories (--cases), or another one."
+                 bound on acquires. What was found before the limit is valid: a violation stays a violation. Where \
+                 Redisson could not follow, the output says why: replay more histories (--cases), or another scenario."
             }
             Self::Diverged => {
                 "The output names the first step at which a request, a reply, a key or a TTL differs. Either the model is wrong, \

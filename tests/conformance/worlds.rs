@@ -250,7 +250,10 @@ fn a_master_that_was_told_to_end_waits_for_a_replica_that_stands_still() {
     let applies = Action::Replicate { node: 1 };
     let record = |actions: &[Action]| Trace::record("shutdown", "", &world.config, About::Covering, actions, "");
     let (tick, behind) = (Action::Tick, [still, acquire, release, end]);
-    assert!(record(&[&behind[..], &[has_ended]].concat()).is_err(), "it waits");
+    assert!(
+        record(&[&behind[..], &[has_ended]].concat()).is_err(),
+        "the model lets n1 end while n2 stands still and has not heard of its writes"
+    );
     for actions in [
         [&behind[..], &[tick, tick, tick, has_ended]].concat(),
         [&behind[..], &[tick, goes_on, applies, has_ended]].concat(),

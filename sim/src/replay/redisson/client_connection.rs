@@ -89,7 +89,7 @@ impl ClientConnection {
         let from_server = if self.has_server_ended { None } else { available(&mut self.server)? };
         // What was sent before the end arrives before it.
         self.has_server_ended = from_server.is_none() && !is_open && !self.messages.is_empty();
-        let from_server = if self.has_server_ended { Some(Vec::new()) } else { from_server };
+        let from_server = from_server.or_else(|| self.has_server_ended.then(Vec::new));
         let (Some(from_client), Some(from_server)) = (from_client, from_server) else {
             self.close();
             return Ok(true);

@@ -334,7 +334,7 @@ impl GateEntrance {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write as _;
+    use std::io::{Read as _, Write as _};
     use std::net::Ipv4Addr;
     use std::os::unix::net::UnixListener;
 
@@ -381,6 +381,29 @@ mod tests {
             assert!(begin.elapsed() < ANSWER_WAIT, "{connection:?}");
             connection.send(b"+OK\r\n").expect("nobody hears it");
         }
+    }
+
+    /// As on a network: a master that becomes a replica ends the connections of its subscribers, and what it published before arrives.
+    #[test]
+    fn a_message_that_was_sent_before_its_connection_ended_arrives_before_the_end() {
+        const MESSAGE: &[u8] = b"*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\n0\r\n";
+        let (_folder, listener, mut gate) = gate_to_a_server();
+        let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port())).expect("it listens");
+        while gate.connections.is_empty() {
+            gate.take_arrived().expect("it passes");
+        }
+        gate.set_open(false);
+        let (mut server, _) = listener.accept().expect("a connection");
+        server.write_all(MESSAGE).expect("it is read");
+        drop(server);
+        for _ in 0..3 {
+            gate.take_arrived().expect("it passes");
+        }
+        assert_eq!((gate.messages(), gate.has_closed_behind_message()), (1, false), "{gate:?}");
+        gate.pass_message().expect("it is there");
+        let mut heard = Vec::new();
+        client.read_to_end(&mut heard).expect("it hears the end too");
+        assert_eq!(heard, MESSAGE);
     }
 
     /// Otherwise its reply would come to a gate that is shut by then, and be taken for a message.
