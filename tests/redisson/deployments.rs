@@ -1,28 +1,33 @@
 //! Redisson in other deployments than a single server or a master with replicas: the same histories, by other commands.
 
 use lockstep_model::Action::{Acquire, Deliver, Release, SecondAsk, Subscribe, WakeByMessage};
+use lockstep_model::Property::OneBeliever;
 use lockstep_model::config::Profile;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config};
 use lockstep_sim::replay::redisson::{Deployment, PubSubCommands, RedissonProgram};
-use lockstep_sim::replay::{Played, Player, ReplayError, ServerProgram, Version};
+use lockstep_sim::replay::{Played, Player, ReplayError, ServerProgram, Version, suited};
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
 use crate::replicas::grant_given_back;
-use crate::scenarios::{built_in, random_histories, version_of};
+use crate::scenarios::{built_in, counterexamples, random_histories, version_of};
 use crate::switches::{at_once, world_of};
 
-/// Scenarios of one master, of which each history below is followed to its end: on an atomic network with threads that wait for
-/// messages, and messages that are lost; and on a split one with requests that are sent again.
-const IN_CLUSTER: [&str; 6] = [
+/// Scenarios of which each history below is followed to its end: on an atomic network with threads that wait for
+/// messages, and messages that are lost; and on a split one with requests that are sent again. Then with replicas, `WAIT` and
+/// failovers.
+const IN_CLUSTER: [&str; 9] = [
     "two-clients-one-node",
     "lost-unlock-message",
     "force-release",
     "resent-requests",
     "resent-acquire-counts-twice",
     "renewals-that-fail",
+    "a-master-and-a-replica",
+    "wait-for-one-of-two",
+    "failover-while-waiting",
 ];
 /// The same, with replicas, failovers and `WAIT`, and two locks in one renewal.
 const UNDER_SENTINEL: [&str; 5] = [
@@ -125,15 +130,45 @@ fn a_waiter_is_woken_by_the_command_that_deployment_server_and_version_have() {
 }
 
 /// Redisson sends `WAIT` behind each script, and gives a grant back that no replica has.
-#[test]
-fn under_a_sentinel_redisson_waits_for_the_replicas_of_its_master() {
-    let trace = grant_given_back();
-    let played = played(&trace, &servers()[0], deployed_in(Deployment::Sentinel, &trace.config));
-    assert_eq!((&played.difference, played.left, played.steps), (&None, None, trace.steps.len()));
+/// The same steps in the same world on this server.
+fn suited_to(trace: &Trace, server: &ServerProgram) -> Trace {
+    let actions: Vec<_> = trace.steps.iter().map(|step| step.action).collect();
+    recorded(&suited(&trace.config, server), &actions)
+}
+
+fn followed_with(trace: &Trace, server: &ServerProgram, deployment: Deployment, lines: &[&str]) {
+    let place = format!("{server}{}", deployment.words());
+    let played = played(trace, server, deployed_in(deployment, &trace.config));
+    assert_eq!((&played.difference, played.left, played.steps), (&None, None, trace.steps.len()), "{place}");
     let seen = played.answers.concat();
-    for line in ["A: WAIT 1", "A: WAIT 1 → 0", "B: WAIT 1", "B: WAIT 1 → 1"] {
-        assert!(seen.iter().any(|one| one == line), "{line} is not in {seen:?}");
+    for line in lines {
+        assert!(seen.iter().any(|one| one == line), "{place}: {line} is not in {seen:?}");
     }
+}
+
+#[test]
+fn in_a_cluster_and_under_a_sentinel_redisson_waits_for_the_replicas_of_its_master() {
+    const LINES: [&str; 4] = ["A: WAIT 1", "A: WAIT 1 → 0", "B: WAIT 1", "B: WAIT 1 → 1"];
+    let trace = grant_given_back();
+    let under_sentinel = (Deployment::Sentinel, servers()[0].clone());
+    // With an older one the model sends its effects otherwise.
+    let newer = servers().into_iter().filter(|server| server.version() >= NEWER);
+    let in_cluster = newer.map(|server| (Deployment::Cluster, server));
+    let all: Vec<_> = in_cluster.chain([under_sentinel]).collect();
+    at_once(&all, |(deployment, server)| followed_with(&trace, server, *deployment, &LINES));
+}
+
+/// A replica of a cluster takes over from a dead master, without what that had not sent it: two clients believe.
+#[test]
+fn a_failover_of_a_cluster_loses_the_grant_of_real_redisson() {
+    const LINES: [&str; 3] =
+        ["n2: CLUSTER FAILOVER TAKEOVER → OK", "A:1: it has the lock", "B:1: it has the lock"];
+    let is_of_two = |trace: &Trace| matches!(trace.about, About::Counterexample { property: OneBeliever, .. });
+    let traces = counterexamples(&built_in("failover-loses-the-grant"));
+    let trace = traces.into_iter().find(is_of_two).expect("it is violated");
+    at_once(&servers(), |server| {
+        followed_with(&suited_to(&trace, server), server, Deployment::Cluster, &LINES);
+    });
 }
 
 /// Otherwise the tests above would show nothing of the commands.
@@ -168,8 +203,9 @@ fn what_a_deployment_cannot_show_is_refused_with_the_reason() {
         }
     };
     for (deployment, name, reason) in [
-        (Deployment::Cluster, "failover-loses-the-grant", "use replicas = 0"),
-        (Deployment::Cluster, "restart-loses-the-grant", "executes nothing for 2 s; remove crash_node"),
+        (Deployment::Cluster, "forced-hand-over-loses-the-grant", "sends clients there (MOVED); remove hand_over"),
+        (Deployment::Cluster, "message-of-a-replica-comes-late", "use subscribe_to = \"master\""),
+        (Deployment::Cluster, "restart-loses-the-grant", "executes nothing for 2 s; remove restart_node"),
         (Deployment::Cluster, "two-locks-in-one-renewal", "set names to 1"),
         (Deployment::Cluster, "lost-acquire-is-not-resent", "set resend to \"all\""),
         (Deployment::Sentinel, "message-lost-with-a-broken-link", "use subscribe_to = \"master\""),

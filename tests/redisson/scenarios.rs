@@ -151,7 +151,8 @@ pub fn replayed_counterexamples(scenario: &Scenario) -> Vec<(Option<Difference>,
     replayed.map(|replayed| (replayed.difference, replayed.left)).collect()
 }
 
-fn counterexamples(scenario: &Scenario) -> Vec<Trace> {
+/// Every counterexample that the model has.
+pub fn counterexamples(scenario: &Scenario) -> Vec<Trace> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let outcome =
         check(scenario, Engine::Native, &Limits::none(&stop, &progress)).unwrap_or_else(|error| panic!("{error}"));

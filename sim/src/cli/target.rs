@@ -24,7 +24,8 @@ enum TargetName {
 /// How the servers of Redisson are set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum DeploymentName {
-    /// A cluster of one master without replicas: SPUBLISH on Redis 7.0 and newer, and every request is sent again
+    /// A cluster of one master and its replicas: SPUBLISH on Redis 7.0 and newer, every request is sent again, and a replica
+    /// takes over by CLUSTER FAILOVER TAKEOVER
     Cluster,
     /// A sentinel tells where the first master is: every request is sent again
     Sentinel,

@@ -10,7 +10,6 @@ use super::jvm::NS_OF_MS;
 use super::program::RedissonProgram;
 use super::started_jvm::StartedJvm;
 use crate::replay::error::ReplayError;
-use crate::replay::servers::ANNOUNCED_IN_CLUSTER;
 
 /// How clients reach a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,7 +129,7 @@ impl Applications {
         let sync = sync.map_or_else(String::new, |ReplicaSync { within_ms, check, messages_from, told_by }| {
             let of_entrance = |entrance: usize| format!("redis://127.0.0.1:{}", gate.port_of(entrance));
             let others = match (told_by, messages_from) {
-                (ToldBy::Cluster, _) => format!(" cluster {ANNOUNCED_IN_CLUSTER}"),
+                (ToldBy::Cluster { announced }, _) => format!(" cluster 127.0.0.1:{announced}"),
                 (ToldBy::Sentinel { announced, sentinel }, _) => {
                     format!(" sentinel 127.0.0.1:{announced} {}", of_entrance(sentinel))
                 }

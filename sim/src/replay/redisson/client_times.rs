@@ -40,7 +40,10 @@ pub enum ToldBy {
     #[default]
     Settings,
     /// The nodes of a cluster.
-    Cluster,
+    Cluster {
+        /// The port of the master that they tell.
+        announced: u16,
+    },
     /// A sentinel.
     Sentinel {
         /// The port of the master that it tells.

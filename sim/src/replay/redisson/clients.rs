@@ -61,6 +61,8 @@ pub struct RedissonClients {
     pub(super) deployment: Deployment,
     /// What they ask for their master, if the deployment has one and it was started.
     sentinel: Option<LoneSentinel>,
+    /// The port that the first master announces, if the deployment is a cluster and was started.
+    announced_in_cluster: Option<u16>,
     /// By which commands they publish and subscribe.
     pub(super) commands: PubSubCommands,
     /// How callers give up.
@@ -79,6 +81,8 @@ pub struct RedissonClients {
     pub(super) interrupted_acquires: BTreeSet<u8>,
     /// The clients that have subscribed, or were sent a message, while their server executes nothing.
     pub(super) asks_unreached: BTreeSet<u8>,
+    /// The threads whose timers had fired when a message came for their client, and that have not asked since.
+    pub(super) woken_twice: BTreeSet<(u8, u8)>,
 }
 
 impl RedissonClients {
@@ -117,6 +121,7 @@ impl RedissonClients {
             commands: program.pub_sub_commands(server),
             deployment: program.deployment(),
             sentinel: None,
+            announced_in_cluster: None,
             interruption,
             flagged: BTreeSet::new(),
             overtaken: BTreeSet::new(),
@@ -125,16 +130,17 @@ impl RedissonClients {
             unsubscribed: BTreeSet::new(),
             interrupted_acquires: BTreeSet::new(),
             asks_unreached: BTreeSet::new(),
+            woken_twice: BTreeSet::new(),
         })
     }
 
     /// Who tells a client where the master is.
     fn told_by(&self) -> ToldBy {
         let sentinel = usize::from(self.config.nodes());
-        match (self.deployment, self.sentinel.as_ref().map(LoneSentinel::announced)) {
-            (Deployment::Cluster, _) => ToldBy::Cluster,
-            (Deployment::Sentinel, Some(announced)) => ToldBy::Sentinel { announced, sentinel },
-            (Deployment::AsScenario | Deployment::Sentinel, _) => ToldBy::Settings,
+        match (self.announced_in_cluster, self.sentinel.as_ref().map(LoneSentinel::announced)) {
+            (Some(announced), _) => ToldBy::Cluster { announced },
+            (None, Some(announced)) => ToldBy::Sentinel { announced, sentinel },
+            (None, None) => ToldBy::Settings,
         }
     }
 
@@ -198,8 +204,10 @@ impl Target for RedissonClients {
         self.unsubscribed.clear();
         self.interrupted_acquires.clear();
         self.asks_unreached.clear();
+        self.woken_twice.clear();
         let mut sockets: Vec<_> =
             (0..testbed.servers.len()).map(|node| testbed.servers.node(node).socket().to_owned()).collect();
+        self.announced_in_cluster = testbed.servers.announced_in_cluster();
         if self.deployment == Deployment::Sentinel {
             let sentinel = match self.sentinel.take() {
                 Some(same) => same,
@@ -262,6 +270,7 @@ impl Target for RedissonClients {
                     self.chains[usize::from(client)].pass_tick(state, period);
                 }
                 self.granted_when_due.clear();
+                self.woken_twice.clear();
                 self.applications.pass_tick()?;
                 Ok(None)
             }
@@ -274,6 +283,9 @@ impl Target for RedissonClients {
                     testbed.findings.leave(
                         "a message wakes the thread that has waited for less time here, and in Redisson the other one",
                     );
+                    return Ok(None);
+                }
+                if is_woken && self.leave_woken_twice((client, thread), step, testbed) {
                     return Ok(None);
                 }
                 let is_timed = matches!(step.step.action, Action::WakeByTimer { .. });

@@ -9,15 +9,16 @@ pub enum Deployment {
     /// As the scenario says: a single server, or a master with replicas.
     #[default]
     AsScenario,
-    /// A cluster of one master, which has every slot.
+    /// A cluster of one master, which has every slot, with its replicas. Of the next master clients are told as their look at the
+    /// cluster would tell them.
     Cluster,
     /// As the scenario says, and a sentinel tells clients that start where the master is. Of the next master they are told as a
     /// watcher of Sentinel would tell them.
     Sentinel,
 }
 
-/// What makes a node start again, or ends it.
-const OF_NODES: [Fault; 4] = [Fault::CrashNode, Fault::KillNode, Fault::ShutdownNode, Fault::RestartNode];
+/// What replaces a master that other nodes reach then, or later.
+const OF_OLD_MASTERS: [Fault; 4] = [Fault::CutLink, Fault::PauseNode, Fault::HandOver, Fault::RefuseWrites];
 
 impl Deployment {
     /// The option of the command line that asks for it; `None`: none is needed.
@@ -46,19 +47,17 @@ impl Deployment {
     }
 
     fn what_it_cannot_show(self, config: &Config) -> Option<String> {
-        if self == Self::Cluster && config.cluster.replicas > 0 {
-            let reason = "a replay has no cluster with replicas, whose nodes tell clients of a new master at times of their own; \
-                          use replicas = 0";
-            return Some(reason.to_owned());
-        }
         if config.subscribes_to_replica() {
-            return Some("the sentinel of a replay knows of no replica; use subscribe_to = \"master\"".to_owned());
+            let told = match self {
+                Self::Cluster => "the clients of a replay use the master of a cluster only",
+                Self::Sentinel | Self::AsScenario => "the sentinel of a replay knows of no replica",
+            };
+            return Some(format!("{told}; use subscribe_to = \"master\""));
         }
         if self == Self::Cluster
-            && let Some(fault) = OF_NODES.into_iter().find(|fault| config.faults.left(*fault) > 0)
+            && let Some((reason, fault)) = fault_of_no_cluster(config)
         {
-            let fault = fault.name();
-            return Some(format!("a master of a cluster that starts again executes nothing for 2 s; remove {fault}"));
+            return Some(format!("{reason}; remove {}", fault.name()));
         }
         if self == Self::Cluster && config.clients.names > 1 {
             return Some(
@@ -71,4 +70,14 @@ impl Deployment {
         }
         None
     }
+}
+
+/// A fault of the scenario that has another course in a cluster, and which.
+fn fault_of_no_cluster(config: &Config) -> Option<(&'static str, Fault)> {
+    let is_allowed = |fault: &Fault| config.faults.left(*fault) > 0;
+    if is_allowed(&Fault::RestartNode) {
+        return Some(("a master of a cluster that starts again executes nothing for 2 s", Fault::RestartNode));
+    }
+    let fault = OF_OLD_MASTERS.into_iter().filter(|_| config.cluster.replicas > 0).find(is_allowed)?;
+    Some(("in a cluster a master that was replaced follows the new one at once, and sends clients there (MOVED)", fault))
 }

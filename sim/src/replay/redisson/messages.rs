@@ -2,8 +2,9 @@
 
 use std::time::Instant;
 
-use lockstep_model::Action;
-use lockstep_model::trace::{SubscriptionState, client_name};
+use lockstep_model::client::Phase;
+use lockstep_model::trace::{SubscriptionState, ThreadState, client_name};
+use lockstep_model::{Action, Reply};
 
 use super::applications::ServerReach;
 use super::clients::RedissonClients;
@@ -112,6 +113,9 @@ impl RedissonClients {
             testbed.findings.leave("a message of the old master comes when its client subscribes on the new one");
             return Ok(());
         }
+        if !is_lost {
+            self.note_fired_timers(client, step);
+        }
         let message = match (self.applications.messages(asked), is_lost) {
             (0, _) => None,
             (_, true) => Some(self.applications.drop_message(asked)?),
@@ -127,6 +131,31 @@ impl RedissonClients {
         testbed.findings.compare(step.place(), what, expected, &payload);
         testbed.findings.note(|| format!("message {payload}"));
         Ok(())
+    }
+
+    /// A message comes for a client. A waiter whose timer is due at this instant has asked in Redisson already.
+    fn note_fired_timers(&mut self, client: u8, step: HistoryStep<'_>) {
+        let asked = usize::from(client);
+        if !self.unsent(asked).iter().any(|held| is_script(&words_of(held)) && !is_renewal(held)) {
+            return;
+        }
+        let threads = &step.before.clients[asked].threads;
+        let is_due = |one: &ThreadState| one.phase == Phase::Waiting && (one.wake_in == Some(0) || one.may_wake_now);
+        let due = (0u8..).zip(threads).filter(|(_, one)| is_due(one));
+        self.woken_twice.extend(due.map(|(thread, _)| (client, thread)));
+    }
+
+    /// A message wakes a waiter whose timer had fired before. If it has to wait again, or another thread waits, Redisson's goes by that
+    /// message and asks once more.
+    pub(super) fn leave_woken_twice(&mut self, key: (u8, u8), step: HistoryStep<'_>, testbed: &mut Testbed) -> bool {
+        let is_over = self.config.clients.threads == 1 && step.step.answer == Reply::Acquired;
+        let asks_again = self.woken_twice.remove(&key) && !is_over;
+        if asks_again {
+            testbed.findings.leave(
+                "at the very instant at which its timer fires a waiter is woken by a message here, and in Redisson by both",
+            );
+        }
+        asks_again
     }
 
     /// What was published must be at the gates of those who are subscribed.

@@ -55,6 +55,10 @@ impl RedissonClients {
                     return Ok(None);
                 }
                 if !self.is_first(asked, prelude) {
+                    if self.config.is_split() {
+                        testbed.findings.leave("Redisson sends a request over the connection of one that was given up");
+                        return Ok(None);
+                    }
                     break None;
                 }
             }

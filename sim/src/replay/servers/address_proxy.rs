@@ -6,13 +6,14 @@
 //! decides what the replica receives.
 
 use std::collections::BTreeMap;
-use std::net::{Ipv4Addr, SocketAddr, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::limits::LINK_WAIT;
+use super::node::ServerNode;
 use super::replication_stream::command_at_start;
 use super::tcp_proxy::{Relay, Relayed, TcpProxy, connect_server, read_available, set_up_client, write_all};
 use crate::replay::error::ReplayError;
@@ -33,9 +34,25 @@ impl AddressProxy {
     /// # Errors
     /// `System` if there is no free port, or no thread can be started.
     pub fn open(socket: &Path) -> Result<Self, ReplayError> {
+        Self::open_at(TcpProxy::any_port()?, socket)
+    }
+
+    /// The same of a node: at the port that it announces, if it is in a cluster.
+    ///
+    /// # Errors
+    /// As `open`.
+    pub fn open_for(node: &ServerNode) -> Result<Self, ReplayError> {
+        let listener = match node.announced_in_cluster() {
+            Some(port) => port.listen().map_err(ReplayError::system("listen at the port that a node announces"))?,
+            None => TcpProxy::any_port()?,
+        };
+        Self::open_at(listener, node.socket())
+    }
+
+    fn open_at(listener: TcpListener, socket: &Path) -> Result<Self, ReplayError> {
         let gates = Gates::default();
         let routes = Routes { socket: socket.to_owned(), gates: Arc::clone(&gates) };
-        Ok(Self { proxy: TcpProxy::start(routes)?, gates })
+        Ok(Self { proxy: TcpProxy::start_at(listener, routes)?, gates })
     }
 
     /// The port.

@@ -1,4 +1,5 @@
-//! The addresses of a group's nodes, where somebody must find them by address: a sentinel, or a master that hands over.
+//! The addresses of a group's nodes, where somebody must find them by address: a sentinel, a master that hands over, or the
+//! other nodes of a cluster.
 
 use super::address_proxy::AddressProxy;
 use super::gate::Gate;
@@ -17,7 +18,7 @@ impl Addresses {
     /// # Errors
     /// `System` if the loopback interface has no free port, or no thread can be started.
     pub fn open<'a>(nodes: impl IntoIterator<Item = &'a ServerNode>) -> Result<Self, ReplayError> {
-        let proxies = nodes.into_iter().map(|node| AddressProxy::open(node.socket())).collect::<Result<_, _>>()?;
+        let proxies = nodes.into_iter().map(|node| AddressProxy::open_for(node)).collect::<Result<_, _>>()?;
         Ok(Self { proxies })
     }
 

@@ -34,7 +34,7 @@ pub use gate::{Gate, ReplicatedEffect};
 pub use group::{START_MS, SentinelWatch, ServerGroup, refuse_unsuited};
 pub use limits::{ANSWER_WAIT, LINK_WAIT};
 pub(super) use lockfile_dir::LockfileDir;
-pub use node::{ANNOUNCED_IN_CLUSTER, NodeSettings, ServerNode};
+pub use node::{ClusterPlace, NodeSettings, ServerNode};
 pub(super) use patient_stream::PatientStream;
 pub use process::OwnProcess;
 pub(super) use reserved_port::ReservedPort;

@@ -82,10 +82,23 @@ impl TcpProxy {
     ///
     /// # Errors
     /// `System` if there is no free port, or no thread can be started.
-    pub fn start(mut relay: impl Relay) -> Result<Self, ReplayError> {
-        // The kernel chooses a free port, which stays ours while the listener lives.
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-            .map_err(ReplayError::system("listen on the loopback interface"))?;
+    pub fn start(relay: impl Relay) -> Result<Self, ReplayError> {
+        Self::start_at(Self::any_port()?, relay)
+    }
+
+    /// A port of the loopback interface: the kernel chooses a free one, which stays ours while the listener lives.
+    ///
+    /// # Errors
+    /// `System` if there is none.
+    pub fn any_port() -> Result<TcpListener, ReplayError> {
+        TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(ReplayError::system("listen on the loopback interface"))
+    }
+
+    /// The same at this port.
+    ///
+    /// # Errors
+    /// `System` if no thread can be started.
+    pub fn start_at(listener: TcpListener, mut relay: impl Relay) -> Result<Self, ReplayError> {
         let port = listener.local_addr().map_err(ReplayError::system("learn the port of a proxy"))?.port();
         let (stop, stopped) = UnixStream::pair().map_err(ReplayError::system("make a pair of sockets"))?;
         let thread = thread::Builder::new()

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use redis::Value;
 
-use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
+use super::members::{HalfOpenLink, MemberRole, ServerGroup};
 use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::gate::Gate;
@@ -80,7 +80,10 @@ impl ServerGroup {
             self.members[node].node.begin_shutdown()?;
             self.members[node].node.await_begun_shutdown()?;
             // It serves nobody any more, and may end as soon as its replicas have everything.
-            self.members[node].role = MemberRole::Dead;
+            let wait_ms = i64::from(self.config.cluster.shutdown_timeout) * i64::from(self.config.time.tick_ms);
+            let member = &mut self.members[node];
+            member.role = MemberRole::Dead;
+            member.ends_at_ms = Some(member.node.clock().now_ms() + wait_ms);
             self.is_worn = true;
             return Ok(format!("SIGTERM to {}, which waits for its replicas", name_of_node(node)));
         }
@@ -104,6 +107,7 @@ impl ServerGroup {
         // It would wait for a dead replica of which nobody told it; the model's master has noticed by now.
         let noticed = self.take_half_open(|link| link.master == node);
         self.end_links(noticed)?;
+        self.members[node].catch_up()?;
         let ending = &self.members[node].node;
         let is_its_own = |gate: &&Gate| gate.master_socket() == ending.socket() && !gate.is_silent();
         let gates = || self.members.iter().filter_map(|member| member.gate.as_ref()).filter(is_its_own);
@@ -148,13 +152,13 @@ impl ServerGroup {
 
     /// A node is dead: its links end, or its master has not noticed yet.
     fn bury(&mut self, node: usize, is_noticed: bool) -> Result<(), ReplayError> {
-        let GroupMember { node: dead, gate, role, is_uncounted, is_behind, lets_writes_wait, .. } =
-            &mut self.members[node];
-        *role = MemberRole::Dead;
-        (*is_uncounted, *is_behind, *lets_writes_wait) = (false, Cell::new(false), false);
-        let to_master = gate.take();
+        let dead = &mut self.members[node];
+        dead.role = MemberRole::Dead;
+        (dead.is_uncounted, dead.is_behind, dead.lets_writes_wait) = (false, Cell::new(false), false);
+        dead.catch_up()?;
+        let to_master = dead.gate.take();
         // The links of its replicas, silent ones included.
-        let socket = dead.socket().to_owned();
+        let socket = dead.node.socket().to_owned();
         self.half_open.retain(|link| link.master != node);
         for member in &mut self.members {
             member.gate.take_if(|gate| gate.master_socket() == socket);

@@ -13,7 +13,8 @@ use crate::replay::node_names::name_of_node;
 use crate::replay::servers::addresses::Addresses;
 use crate::replay::servers::connection::ServerConnection;
 use crate::replay::servers::gate::Gate;
-use crate::replay::servers::node::{NodeSettings, ServerNode};
+use crate::replay::servers::node::{ClusterPlace, NodeSettings, ServerNode};
+use crate::replay::servers::reserved_port::ReservedPort;
 use crate::replay::servers::server::ServerProgram;
 
 /// When every history begins, on every node's clock: 2024-01-01. Any time would do.
@@ -23,8 +24,8 @@ pub const START_MS: i64 = 1_704_067_200_000;
 pub struct ServerGroup {
     pub(super) config: Config,
     pub(super) server: ServerProgram,
-    /// Whether the one node is a cluster of its own.
-    is_cluster: bool,
+    /// Whether they are a cluster.
+    pub(super) is_cluster: bool,
     /// Sent to each server after it was started.
     setup: Vec<Cmd>,
     /// The sentinels, where they decide on failovers. Dropped before the nodes that they watch.
@@ -63,6 +64,10 @@ pub(super) struct GroupMember {
     pub(super) returned_to: Option<usize>,
     /// Whether it hands over, and executes no write meanwhile.
     pub(super) lets_writes_wait: bool,
+    /// Of a master that was told to end, and waits for its replicas: when it ends without them.
+    pub(super) ends_at_ms: Option<i64>,
+    /// By how much its clock is behind because it would end at that time, and does not yet.
+    pub(super) held_back_ms: i64,
 }
 
 /// A link whose replica has left behind a partition, or died: its master, which has not noticed, and the silent gate.
@@ -85,6 +90,21 @@ impl GroupMember {
         self.node.is_paused()
     }
 
+    /// How far its clock may go of this time: a master that waits for its replicas ends by itself when its time is over, and what is
+    /// under way to them may still arrive at that instant.
+    fn before_its_end(&mut self, by_ms: i64) -> i64 {
+        let Some(end) = self.ends_at_ms else { return by_ms };
+        let allowed = by_ms.min(end - 1 - self.node.clock().now_ms());
+        self.held_back_ms += by_ms - allowed;
+        allowed
+    }
+
+    /// Its clock goes where those of the others are.
+    pub(super) fn catch_up(&mut self) -> Result<(), ReplayError> {
+        self.ends_at_ms = None;
+        self.node.advance_clock(std::mem::take(&mut self.held_back_ms))
+    }
+
     /// The gate to its master, unless it is silent.
     pub(super) fn link(&self) -> Option<&Gate> {
         self.gate.as_ref().filter(|gate| !gate.is_silent())
@@ -92,7 +112,7 @@ impl GroupMember {
 }
 
 impl ServerGroup {
-    /// Starts the servers of a scenario; `is_cluster`: the only one is a cluster of its own. Each is sent the `setup` commands whenever it is started.
+    /// Starts the servers of a scenario; `is_cluster`: they are one. Each is sent the `setup` commands whenever it is started.
     ///
     /// # Errors
     /// Whatever keeps a server from running under our clock and behind our gates.
@@ -155,6 +175,11 @@ impl ServerGroup {
     /// The number of nodes, dead ones included.
     pub fn len(&self) -> usize {
         self.members.len()
+    }
+
+    /// The port that the first node announces to the clients of a cluster; `None`: there is none.
+    pub fn announced_in_cluster(&self) -> Option<u16> {
+        self.members[0].node.announced_in_cluster().map(ReservedPort::number)
     }
 
     /// The index of the acting master, or of the last one.
@@ -244,8 +269,10 @@ impl ServerGroup {
         // The clock of a node that is down moves too.
         for index in 0..self.members.len() {
             let by_ms = i64::from(self.config.time.tick_ms) - self.ms_beyond_tie(index);
-            self.members[index].hidden.clear();
-            self.members[index].node.advance_clock(by_ms)?;
+            let member = &mut self.members[index];
+            member.hidden.clear();
+            let by_ms = member.before_its_end(by_ms);
+            member.node.advance_clock(by_ms)?;
         }
         if self.config.cluster.min_replicas == 0 {
             return Ok(());
@@ -435,9 +462,11 @@ impl ServerGroup {
             fsync: fsync_setting(&self.config),
             has_snapshots: self.config.cluster.fsync == Fsync::Snapshot,
             shutdown_timeout_seconds: u32::from(self.config.cluster.shutdown_timeout) * self.config.time.tick_ms / 1000,
-            is_cluster: self.is_cluster,
+            in_cluster: None,
         };
         for index in 0..self.config.nodes() {
+            let place = if index == 0 { ClusterPlace::Master } else { ClusterPlace::Replica };
+            let settings = NodeSettings { in_cluster: Some(place).filter(|_| self.is_cluster), ..settings };
             let node = ServerNode::start_with(&self.server, START_MS, settings)?;
             let connection = self.connect(&node)?;
             let role = if index == 0 { MemberRole::Master } else { MemberRole::Replica };
@@ -454,10 +483,15 @@ impl ServerGroup {
                 lets_writes_wait: false,
                 is_behind,
                 returned_to: None,
+                ends_at_ms: None,
+                held_back_ms: 0,
             });
         }
         self.master = 0;
         self.open_addresses()?;
+        for (index, GroupMember { node, .. }) in self.members.iter().enumerate() {
+            self.members[..index].iter().try_for_each(|other| node.meet(&other.node))?;
+        }
         for replica in 1..self.members.len() {
             self.follow_master(replica)?;
         }
@@ -473,7 +507,9 @@ impl ServerGroup {
     /// A connection to a node that has been sent the setup commands.
     pub(super) fn connect(&self, node: &ServerNode) -> Result<ServerConnection, ReplayError> {
         let mut connection = node.connect()?;
-        for command in &self.setup {
+        // A replica of a cluster executes even what only reads for nobody else.
+        let reads = self.is_cluster.then(|| redis::cmd("READONLY"));
+        for command in self.setup.iter().chain(&reads) {
             connection.req_command(command).map_err(ReplayError::redis("a setup command"))?;
         }
         Ok(connection)

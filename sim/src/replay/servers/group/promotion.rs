@@ -163,11 +163,12 @@ impl ServerGroup {
         sentinels.map(|sentinels| sentinels.ask_for_master(client)).transpose()
     }
 
-    /// Gives new nodes their addresses, where somebody must find them by address: a sentinel, or a master that hands over.
+    /// Gives new nodes their addresses, where somebody must find them by address: a sentinel, a master that hands over,
+    /// or the other nodes of a cluster.
     pub(super) fn open_addresses(&mut self) -> Result<(), ReplayError> {
         if let Some(watch) = &mut self.watch {
             watch.sentinels = None;
-        } else if self.config.faults.hand_over == 0 {
+        } else if self.config.faults.hand_over == 0 && !(self.is_cluster && self.config.cluster.replicas > 0) {
             return Ok(());
         }
         self.addresses = Some(Addresses::open(self.members.iter().map(|member| &member.node))?);
@@ -212,8 +213,8 @@ impl ServerGroup {
     /// Makes a replica master, or waits until the sentinels have. Returns what was done, in words.
     fn make_master(&mut self, node: usize, step: usize) -> Result<String, ReplayError> {
         let Some(watch) = &mut self.watch else {
-            self.members[node].node.promote()?;
-            return Ok("REPLICAOF NO ONE → OK".to_owned());
+            let command = self.members[node].node.promote()?;
+            return Ok(format!("{command} → OK"));
         };
         let sentinels = watch.sentinels.as_mut().ok_or_else(|| ReplayError::link("no sentinel is running"))?;
         let running: Vec<(usize, &ServerNode)> = self

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use redis::Value;
 
-use super::cluster::ClusterBus;
+use super::cluster::{ClusterPlace, ClusterPorts};
 use crate::replay::error::ReplayError;
 use crate::replay::servers::clock::{Clock, ClockLibrary};
 use crate::replay::servers::control::Control;
@@ -25,8 +25,8 @@ pub struct NodeSettings {
     pub has_snapshots: bool,
     /// `shutdown-timeout`, where the server has it.
     pub shutdown_timeout_seconds: u32,
-    /// Whether it is a cluster of its own: the only master, of all slots.
-    pub is_cluster: bool,
+    /// What it is in a cluster; `None`: it is in none.
+    pub in_cluster: Option<ClusterPlace>,
 }
 
 /// What a node's process needs on this machine, and what is left when it ends. Deleted with the node.
@@ -37,8 +37,8 @@ pub struct Home {
     /// Where the node listens.
     pub socket: PathBuf,
     library: Arc<ClockLibrary>,
-    /// Where it listens for other nodes, if it is in a cluster.
-    bus: Option<ClusterBus>,
+    /// Its ports, if it is in a cluster.
+    pub ports: Option<ClusterPorts>,
 }
 
 impl Home {
@@ -49,8 +49,8 @@ impl Home {
     pub fn create(settings: NodeSettings) -> Result<Self, ReplayError> {
         let library = ClockLibrary::shared()?;
         let folder = LockfileDir::new().map_err(ReplayError::system("create a folder"))?;
-        let bus = if settings.is_cluster { Some(ClusterBus::reserve()?) } else { None };
-        let home = Self { socket: folder.path().join("s"), folder, library, bus };
+        let ports = settings.in_cluster.map(|_| ClusterPorts::reserve()).transpose()?;
+        let home = Self { socket: folder.path().join("s"), folder, library, ports };
         home.check()?;
         Ok(home)
     }
@@ -135,8 +135,8 @@ fn command(
     for (name, value) in CONSTANT {
         command.args([name, value]);
     }
-    match &home.bus {
-        Some(bus) => command.args(bus.options(server)),
+    match &home.ports {
+        Some(ports) => command.args(ports.options(server)),
         None => command.args(["--port", "0"]),
     };
     // The harness decides when a snapshot is saved: the one save point is longer than any history.

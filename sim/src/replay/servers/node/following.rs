@@ -2,6 +2,7 @@
 
 use redis::Value;
 
+use super::cluster;
 use super::server_node::ServerNode;
 use crate::replay::error::ReplayError;
 use crate::replay::servers::control::{Control, ServerRole};
@@ -28,16 +29,34 @@ impl ServerNode {
         let mut master = Control::new(gate.connect_master()?);
         let mut control = self.control();
         announce(&mut control, announced)?;
-        control.ask::<Value>("REPLICAOF", redis::cmd("REPLICAOF").arg("127.0.0.1").arg(asked))?;
+        let is_in_cluster = self.settings.in_cluster.is_some();
+        if is_in_cluster {
+            // The cluster tells it where the master is: at the same port.
+            cluster::follow(&mut control, &mut master)?;
+        } else {
+            control.ask::<Value>("REPLICAOF", redis::cmd("REPLICAOF").arg("127.0.0.1").arg(asked))?;
+        }
         gate.wait_for_commands()?;
         control.wait(LINK_WAIT, "a replica to load its copy", |control| {
             Ok(control.replication()?.get("master_link_status").is_some_and(|status| status == "up"))
         })?;
         master.wait_online(announced)?;
+        if is_in_cluster {
+            cluster::wait_until_followed(&mut control, &mut master)?;
+        }
         gate.attach(Control::new(self.connect()?), master, announced);
         // A master sends commands only after an acknowledgement that it receives once its side of the copy is done. The
         // replica's own often comes too early, and its next one a second later.
         gate.acknowledge()
+    }
+
+    /// Two nodes that have just started learn of each other, if they are in a cluster.
+    ///
+    /// # Errors
+    /// `Redis`; `TimedOut` if they do not meet.
+    pub fn meet(&self, other: &Self) -> Result<(), ReplayError> {
+        let Some(ports) = &other.home.ports else { return Ok(()) };
+        cluster::meet(&mut self.control(), &mut other.control(), ports)
     }
 
     /// Begins to hand over to a replica (`FAILOVER`), which announces this port and is reached through this gate. The gate

@@ -9,6 +9,6 @@ mod saves;
 mod server_node;
 
 pub use boot::NodeSettings;
-pub use cluster::ANNOUNCED_IN_CLUSTER;
+pub use cluster::ClusterPlace;
 pub use following::FailoverCommand;
 pub use server_node::ServerNode;

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use redis::Value;
 
 use super::boot::{Home, NodeSettings, boot};
-use super::cluster;
+use super::cluster::{self, ClusterPlace, ClusterPorts};
 use super::files::Files;
 use crate::replay::error::ReplayError;
 use crate::replay::servers::clock::Clock;
@@ -21,6 +21,7 @@ use crate::replay::servers::gate::Gate;
 use crate::replay::servers::limits::{ANSWER_WAIT, LINK_WAIT};
 use crate::replay::servers::patient_stream::PatientStream;
 use crate::replay::servers::process::OwnProcess;
+use crate::replay::servers::reserved_port::ReservedPort;
 use crate::replay::servers::server::ServerProgram;
 
 /// One server process of our own. Dropping it kills the process.
@@ -58,7 +59,7 @@ impl ServerNode {
     /// As `start`.
     pub fn start_with(server: &ServerProgram, start_ms: i64, settings: NodeSettings) -> Result<Self, ReplayError> {
         let home = Home::create(settings)?;
-        let first_ms = if settings.is_cluster { cluster::first_ms(start_ms) } else { start_ms };
+        let first_ms = if settings.in_cluster.is_some() { cluster::first_ms(start_ms) } else { start_ms };
         let clock = Clock::create(home.folder.path(), first_ms)?;
         let (process, control) = boot(server, settings, &home, &clock)?;
         let node = Self {
@@ -73,10 +74,14 @@ impl ServerNode {
             clock,
             home,
         };
-        if settings.is_cluster {
-            cluster::add_every_slot(&mut node.control())?;
-            node.set_clock(start_ms)?;
-            cluster::wait_until_ready(&mut node.control())?;
+        match settings.in_cluster {
+            Some(ClusterPlace::Master) => {
+                cluster::add_every_slot(&mut node.control())?;
+                node.set_clock(start_ms)?;
+                cluster::wait_until_ready(&mut node.control())?;
+            }
+            Some(ClusterPlace::Replica) => node.set_clock(start_ms)?,
+            None => {}
         }
         Ok(node)
     }
@@ -265,15 +270,22 @@ impl ServerNode {
         self.follow_at(gate, port, port)
     }
 
-    /// Makes the node a master with the data it has.
+    /// Makes the node a master with the data it has. Returns by which command.
     ///
     /// # Errors
     ///
     /// `Redis`; `TimedOut` if it stays a replica.
-    pub fn promote(&self) -> Result<(), ReplayError> {
+    pub fn promote(&self) -> Result<&'static str, ReplayError> {
         let mut control = self.control();
-        control.ask::<Value>("REPLICAOF NO ONE", redis::cmd("REPLICAOF").arg("NO").arg("ONE"))?;
-        control.wait(LINK_WAIT, "a replica to become master", |control| Ok(control.role()?.0 == ServerRole::Master))
+        let command = if self.settings.in_cluster.is_some() {
+            cluster::take_over(&mut control)?;
+            "CLUSTER FAILOVER TAKEOVER"
+        } else {
+            control.ask::<Value>("REPLICAOF NO ONE", redis::cmd("REPLICAOF").arg("NO").arg("ONE"))?;
+            "REPLICAOF NO ONE"
+        };
+        control.wait(LINK_WAIT, "a replica to become master", |control| Ok(control.role()?.0 == ServerRole::Master))?;
+        Ok(command)
     }
 
     /// Makes a master refuse writes unless this many replicas have acknowledged in the last so many seconds of its clock
@@ -364,6 +376,11 @@ impl ServerNode {
     /// `TimedOut`; `Redis` if the node is not running.
     pub fn wait_offset(&self, offset: u64) -> Result<(), ReplayError> {
         self.control().wait_offset(offset)
+    }
+
+    /// The port that it announces to the clients of its cluster, if it is in one.
+    pub(in crate::replay) fn announced_in_cluster(&self) -> Option<&ReservedPort> {
+        self.home.ports.as_ref().map(ClusterPorts::announced)
     }
 
     /// Where the node listens.
