@@ -15,8 +15,8 @@ use crate::replicas::grant_given_back;
 use crate::scenarios::{built_in, counterexamples, random_histories, version_of};
 use crate::switches::{at_once, world_of};
 
-/// Scenarios of which each history below is followed to its end: on an atomic network with threads that wait for
-/// messages, and messages that are lost; and on a split one with requests that are sent again. Then with replicas, `WAIT` and
+/// Scenarios of which each history below is followed to its end: on an atomic network with threads that wait for messages, and
+/// messages that are lost; and on a split one with requests that are sent again. Then with replicas, `WAIT` and
 /// failovers.
 const IN_CLUSTER: [&str; 9] = [
     "two-clients-one-node",
@@ -26,8 +26,8 @@ const IN_CLUSTER: [&str; 9] = [
     "resent-acquire-counts-twice",
     "renewals-that-fail",
     "a-master-and-a-replica",
-    "wait-for-one-of-two",
-    "failover-while-waiting",
+    "shutdown-waits-for-its-replica",
+    "failover-keeps-the-grant",
 ];
 /// The same, with replicas, failovers and `WAIT`, and two locks in one renewal.
 const UNDER_SENTINEL: [&str; 5] = [
@@ -161,8 +161,7 @@ fn in_a_cluster_and_under_a_sentinel_redisson_waits_for_the_replicas_of_its_mast
 /// A replica of a cluster takes over from a dead master, without what that had not sent it: two clients believe.
 #[test]
 fn a_failover_of_a_cluster_loses_the_grant_of_real_redisson() {
-    const LINES: [&str; 3] =
-        ["n2: CLUSTER FAILOVER TAKEOVER → OK", "A:1: it has the lock", "B:1: it has the lock"];
+    const LINES: [&str; 3] = ["n2: CLUSTER FAILOVER TAKEOVER → OK", "A:1: it has the lock", "B:1: it has the lock"];
     let is_of_two = |trace: &Trace| matches!(trace.about, About::Counterexample { property: OneBeliever, .. });
     let traces = counterexamples(&built_in("failover-loses-the-grant"));
     let trace = traces.into_iter().find(is_of_two).expect("it is violated");

@@ -28,8 +28,8 @@ pub use compare::Difference;
 pub use error::ReplayError;
 pub use player::{Played, Player, suited};
 pub use servers::{
-    Addresses, Clock, ClockLibrary, ClockOffset, ClusterPlace, Gate, NodeSettings, OwnProcess, ReplicatedEffect, ServerConnection,
-    ServerNode, ServerProgram, ServerRole, end_everything, sentinel, tcp_proxy,
+    Addresses, Clock, ClockLibrary, ClockOffset, ClusterPlace, Gate, NodeSettings, OwnProcess, ReplicatedEffect,
+    ServerConnection, ServerNode, ServerProgram, ServerRole, end_everything, sentinel, tcp_proxy,
 };
 pub use target_program::TargetProgram;
 pub use version::{Flavour, Version};

@@ -79,5 +79,8 @@ fn fault_of_no_cluster(config: &Config) -> Option<(&'static str, Fault)> {
         return Some(("a master of a cluster that starts again executes nothing for 2 s", Fault::RestartNode));
     }
     let fault = OF_OLD_MASTERS.into_iter().filter(|_| config.cluster.replicas > 0).find(is_allowed)?;
-    Some(("in a cluster a master that was replaced follows the new one at once, and sends clients there (MOVED)", fault))
+    Some((
+        "in a cluster a master that was replaced follows the new one at once, and sends clients there (MOVED)",
+        fault,
+    ))
 }
