@@ -6,7 +6,7 @@
 //! what else it takes), never too little.
 
 use crate::action::ActionKind;
-use crate::config::calls::{InterruptedAcquire, RefusedCall};
+use crate::config::calls::InterruptedAcquire;
 use crate::config::profiles::{FailedRenewal, MissedRenewal, PartialRelease, RenewalTimer, WaitAfter, WaitRule};
 use crate::config::sections::{Config, PromoteRule, ReplicasLeave, Resource};
 use crate::notes::Happening;
@@ -348,7 +348,7 @@ pub const SWITCH_VALUES: [SwitchValue; 22] = [
         switch: "refused_call",
         value: "retry",
         shown_by: (ActionKind::Answer, ReplyKind::ReadOnly),
-        is_set: |config| config.calls.refused_call == RefusedCall::Retry,
+        is_set: Config::retries_refused_calls,
     },
     SwitchValue {
         switch: "unanswered_ask",

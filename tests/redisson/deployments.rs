@@ -1,12 +1,15 @@
 //! Redisson in other deployments than a single server or a master with replicas: the same histories, by other commands.
 
-use lockstep_model::Action::{Acquire, Deliver, Release, SecondAsk, Subscribe, WakeByMessage};
+use lockstep_model::Action::{
+    Acquire, CrashNode, Deliver, Promote, Release, SecondAsk, StartClient, Subscribe, WakeByMessage,
+};
 use lockstep_model::Property::OneBeliever;
 use lockstep_model::config::Profile;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config};
 use lockstep_sim::replay::redisson::{Deployment, PubSubCommands, RedissonProgram};
 use lockstep_sim::replay::{Played, Player, ReplayError, ServerProgram, Version, suited};
+use lockstep_sim::scenario::Scenario;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::servers;
 
@@ -167,6 +170,24 @@ fn a_failover_of_a_cluster_loses_the_grant_of_real_redisson() {
     let trace = traces.into_iter().find(is_of_two).expect("it is violated");
     at_once(&servers(), |server| {
         followed_with(&suited_to(&trace, server), server, Deployment::Cluster, &LINES);
+    });
+}
+
+/// The nodes that a new client is told of are those of the new master.
+#[test]
+fn a_client_that_starts_after_a_failover_of_its_cluster_finds_the_new_master() {
+    let text = "story = 's'\nlock = 'reentrant'\n[time]\nlease = 3\nwait_limit = 0\n[clients]\ncount = 2\n[cluster]\nreplicas = 2\n\
+                [faults]\ncrash_node = 1\nstart_client = 1";
+    let config = Scenario::parse("late", text).unwrap_or_else(|error| panic!("{error}")).config;
+    let (client, thread) = (1, 0);
+    let starts = StartClient { client, node: 1 };
+    let trace = recorded(
+        &config,
+        &[CrashNode { node: 0 }, Promote { node: 1 }, starts, Acquire { client, thread }, Release { client, thread }],
+    );
+    at_once(&servers(), |server| {
+        let lines = ["n2: CLUSTER FAILOVER TAKEOVER → OK", "B:1: it has the lock", "B:1: it has released"];
+        followed_with(&suited_to(&trace, server), server, Deployment::Cluster, &lines);
     });
 }
 

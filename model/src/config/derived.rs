@@ -262,7 +262,7 @@ impl Config {
     /// Whether a request can be sent again: one that has no answer in time, or one whose answer makes its client do so.
     pub fn can_send_again(&self) -> bool {
         let is_made_again = self.protocol.wait_after == WaitAfter::EveryCall && self.can_lack_replicas();
-        let is_refused = self.calls.refused_call == RefusedCall::Retry;
+        let is_refused = self.retries_refused_calls();
         self.calls.resend != Resend::None
             && (self.can_miss_answers() || self.is_split() && (is_made_again || is_refused))
     }
@@ -273,8 +273,13 @@ impl Config {
     }
 
     /// Whether a node may refuse to write.
-    pub(crate) const fn can_refuse_writes(&self) -> bool {
+    pub const fn can_refuse_writes(&self) -> bool {
         self.can_be_demoted() || self.cluster.min_replicas > 0 || self.faults.refuse_writes > 0
+    }
+
+    /// Whether a client sends again what a server refuses, and one may.
+    pub fn retries_refused_calls(&self) -> bool {
+        self.calls.refused_call == RefusedCall::Retry && self.can_refuse_writes()
     }
 
     /// Whether a `WAIT` can lose its connection: when the node dies, or is demoted.
@@ -296,7 +301,7 @@ impl Config {
         self.some_client(|own| {
             let is_late = own.network.can_outlast(own.calls);
             // An answer that makes its client send again uses up an attempt as a loss does.
-            let is_made_again = own.calls.refused_call == RefusedCall::Retry && losses > 0 && can_refuse_before;
+            let is_made_again = own.retries_refused_calls() && losses > 0 && can_refuse_before;
             own.can_miss_answers()
                 && (own.calls.resend != Resend::All
                     || is_late

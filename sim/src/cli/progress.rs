@@ -20,21 +20,23 @@ const REDRAW: Duration = Duration::from_millis(100);
 #[derive(Clone, Copy)]
 pub(super) struct ProgressUnit {
     unit: &'static str,
+    /// The word for one of them, where that is another one.
+    one: Option<&'static str>,
     advice: Option<&'static str>,
 }
 
 impl ProgressUnit {
     /// Histories that were replayed.
-    pub(super) const HISTORIES: Self = Self { unit: "histories", advice: None };
+    pub(super) const HISTORIES: Self = Self { unit: "histories", one: Some("history"), advice: None };
 
     /// What an examination has gone through: its searches, and its replays.
-    pub(super) const EXAMINED: Self = Self { unit: "states and histories", advice: None };
+    pub(super) const EXAMINED: Self = Self { unit: "states and histories", one: None, advice: None };
 
     /// States of a search. Whoever has set a limit knows the advice.
     pub(super) fn states(within: Within) -> Self {
         let advice = "a scenario can have many millions of states: Ctrl-C prints what is known so far, --timeout 60s, \
                       --max-states 1000000 or --max-memory 2G bounds the search; begin with fewer faults";
-        Self { unit: "states", advice: (!within.is_limited()).then_some(advice) }
+        Self { unit: "states", one: Some("state"), advice: (!within.is_limited()).then_some(advice) }
     }
 }
 
@@ -63,11 +65,14 @@ fn of_pass(pass: &PassNow, states: &AtomicU64) -> String {
 pub(super) fn watched<T>(
     screen: &Screen,
     label: &str,
-    ProgressUnit { unit, advice }: ProgressUnit,
+    ProgressUnit { unit, one, advice }: ProgressUnit,
     count: &AtomicU64,
     work: impl FnOnce() -> T,
 ) -> T {
-    let so_far = || format!("{} {unit}", thousands(count.load(Ordering::Relaxed)));
+    let so_far = || match count.load(Ordering::Relaxed) {
+        1 => format!("1 {}", one.unwrap_or(unit)),
+        more => format!("{} {unit}", thousands(more)),
+    };
     watched_as(screen, label, advice, &so_far, work)
 }
 
@@ -188,7 +193,7 @@ mod tests {
         }
     }
 
-    fn said(ProgressUnit { unit, advice }: ProgressUnit, is_advised: &AtomicBool) -> String {
+    fn said(ProgressUnit { unit, advice, .. }: ProgressUnit, is_advised: &AtomicBool) -> String {
         let end = End::default();
         let mut out = Reader { said: String::new(), end: &end };
         let so_far = || format!("7 {unit}");

@@ -24,10 +24,11 @@ enum TargetName {
 /// How the servers of Redisson are set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum DeploymentName {
-    /// A cluster of one master and its replicas: SPUBLISH on Redis 7.0 and newer, every request is sent again, and a replica
-    /// takes over by CLUSTER FAILOVER TAKEOVER
+    /// A cluster of one master and its replicas: SPUBLISH on Redis 7.0 and newer, requests without an answer are sent again, and
+    /// a replica takes over by CLUSTER FAILOVER TAKEOVER; no hand_over, cut_link, pause_node, refuse_writes or restart_node beside
+    /// replicas
     Cluster,
-    /// A sentinel tells where the first master is: every request is sent again
+    /// A sentinel tells where the first master is: requests without an answer are sent again
     Sentinel,
 }
 

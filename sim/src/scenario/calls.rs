@@ -17,12 +17,12 @@ use super::places::SettingsPlace;
 use super::section::Section;
 
 /// The settings for requests without a reply, in these two tables. `otherwise`: what is not said there. `receipt`: the TTL of
-/// a receipt, if it is said elsewhere; otherwise it depends on what is said here.
+/// a receipt, if it is said elsewhere; otherwise it depends on what is said here. `has_resource`: the scenario has one.
 pub(super) fn read(
-    time: &Section<'_>,
-    protocol: &Section<'_>,
+    (time, protocol): (&Section<'_>, &Section<'_>),
     otherwise: Calls,
     receipt_said: Option<u8>,
+    has_resource: bool,
 ) -> Option<Calls> {
     let answer_within = time.ticks("answer_within", 1..=MAX_TICKS);
     let receipt = time.ticks("receipt", 1..=MAX_TICKS);
@@ -38,10 +38,14 @@ pub(super) fn read(
 
     let answer_within = answer_within.or(otherwise.answer_within)?;
     let retry_attempts = retry_attempts.or(otherwise.retry_attempts)?;
+    let resend = resend.or(otherwise.resend)?;
+    // A profile says what becomes of a refused request where its clients send requests again, and the model has that.
+    let retries_refused = resend == Resend::All && !has_resource;
+    let of_profile = if retries_refused { otherwise.refused_call } else { RefusedCall::Throw };
     let for_all_tries = answer_within.saturating_mul(retry_attempts).min(MAX_TICKS);
     Some(Calls {
         answer_within,
-        resend: resend.or(otherwise.resend)?,
+        resend,
         retry_attempts,
         request_id: request_id.or(otherwise.request_id)?,
         // The client's total retry time (docs/facts/redisson.md#receipt-ttl).
@@ -49,8 +53,7 @@ pub(super) fn read(
         registration: registration.or(otherwise.registration)?,
         interrupted_acquire: interrupted.or(otherwise.interrupted_acquire)?,
         stale_renewal: stale_renewal.or(otherwise.stale_renewal)?,
-        // No profile sets it, as it does not set what is sent again.
-        refused_call: refused_call.or(otherwise.refused_call)?,
+        refused_call: refused_call.or(of_profile)?,
         unanswered_ask: unanswered_ask.or(otherwise.unanswered_ask)?,
     })
 }
@@ -66,8 +69,13 @@ pub(super) const fn of_profile(profile: Option<Profile>) -> Calls {
             stale_renewal: StaleRenewal::Ignore,
             ..Calls::DEFAULT
         },
-        Some(Profile::Redisson47) => Calls { unanswered_ask: UnansweredAsk::Refuse, ..Calls::DEFAULT },
-        Some(Profile::Redisson343 | Profile::Redisson352 | Profile::Redisson43) | None => Calls::DEFAULT,
+        Some(Profile::Redisson47) => {
+            Calls { refused_call: RefusedCall::Retry, unanswered_ask: UnansweredAsk::Refuse, ..Calls::DEFAULT }
+        }
+        Some(Profile::Redisson343 | Profile::Redisson352 | Profile::Redisson43) => {
+            Calls { refused_call: RefusedCall::Retry, ..Calls::DEFAULT }
+        }
+        None => Calls::DEFAULT,
     }
 }
 

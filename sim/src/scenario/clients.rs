@@ -5,7 +5,7 @@ use core::ops::Range;
 use lockstep_model::config::{
     AnsweredReceipt, Calls, ClientSettings, Clients, FailedRenewal, InterruptedWait, LockObjects, MAX_ACQUIRES,
     MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, PartialRelease, Profile, Protocol, RememberedLease,
-    RenewalTimer, SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
+    RenewalTimer, Resend, SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -108,10 +108,15 @@ impl Sections<'_> {
                 retry_attempts: common_calls.retry_attempts,
                 ..calls::of_profile(Some(protocol.profile))
             },
+            // Those that send nothing again have no reaction to a refusal.
+            None if common_calls.resend != Resend::All => {
+                let Calls { refused_call, .. } = calls::of_profile(protocol.map(|protocol| protocol.profile));
+                Calls { refused_call, ..common_calls }
+            }
             None => common_calls,
         };
         let receipt_said = self.time.span_of("receipt").map(|_| common_calls.receipt);
-        let calls = calls::read(table, table, otherwise, receipt_said);
+        let calls = calls::read((table, table), otherwise, receipt_said, self.resource.span().is_some());
         let common = common?;
         Some(ClientSettings {
             lease: lease.or(common.lease)?,

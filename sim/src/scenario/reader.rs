@@ -79,7 +79,8 @@ impl Sections<'_> {
         // The length of a tick is known from here on.
         let time = self.time(root);
         let of_profile = calls::of_profile(protocol.map(|protocol| protocol.profile));
-        let calls = calls::read(&self.time, &self.protocol, of_profile, None);
+        let has_resource = self.resource.span().is_some();
+        let calls = calls::read((&self.time, &self.protocol), of_profile, None, has_resource);
         let clients = self.clients();
         Parts {
             lock: lock(top),

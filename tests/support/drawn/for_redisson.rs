@@ -59,10 +59,6 @@ const OF_REDISSON: &[DrawnKey] = &[
     row("wait_after", &["\"grants-and-renewals\"", "\"grants\""], 60, |said| {
         !said.is_split() && said.some("wait_for") && said.has("renew_every") && said.is("replicas", "1")
     }),
-    row("refused_call", &["\"retry\""], 100, |said| {
-        let refuses = ["hand_over", "refuse_writes", "cut_link", "min_replicas"].iter().any(|key| said.some(key));
-        said.is_split() && said.is("resend", "\"all\"") && refuses
-    }),
     row("hold_at_most", &["1", "2", "2", "3", "4"], 80, |_| true),
     row("promote", &["\"any\"", "\"most-data\"", "\"priority\""], 30, |said| said.some("replicas")),
     row("renewal_timer", &["\"multiplying\""], 10, |said| said.has("renew_every") && !said.is_split()),

@@ -1,7 +1,7 @@
 //! Requests of a split network: executed, answered, lost, sent again, abandoned.
 
 use lockstep_model::client::{Phase, Slot, Verb};
-use lockstep_model::config::{InterruptedAcquire, MissedRenewal, RefusedCall, WaitAfter};
+use lockstep_model::config::{InterruptedAcquire, MissedRenewal, WaitAfter};
 use lockstep_model::trace::{RequestStage, RequestState, node_name};
 use lockstep_model::{Happening, Reply};
 
@@ -205,9 +205,8 @@ impl Narrator<'_> {
     pub(super) fn resend(&self, client: u8, slot: Slot) -> Vec<Row> {
         let Some(request) = self.request_before(client, slot) else { return Vec::new() };
         // It may have one, and makes its call again because of that.
-        let protocol = self.config.of_client(client);
-        let may_have_one =
-            protocol.protocol.wait_after == WaitAfter::EveryCall || protocol.calls.refused_call == RefusedCall::Retry;
+        let own = self.config.of_client(client);
+        let may_have_one = own.protocol.wait_after == WaitAfter::EveryCall || own.retries_refused_calls();
         let why = if may_have_one { "" } else { "has no answer, and " };
         let what = format!("{} {why}sends the {} again", self.step.lane, verb(request.verb));
         vec![self.one_way(self.caller(client, slot), Lane::Node(self.asked(client)), "again", what)]

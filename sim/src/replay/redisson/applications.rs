@@ -34,6 +34,8 @@ pub struct Applications {
     pub(super) clients: Vec<Application>,
     /// Whether each client asks its server something as soon as it is connected.
     has_asked: bool,
+    /// The ports that the servers announce to the clients of their cluster; none: there is no cluster.
+    pub(super) announced: Vec<u16>,
     /// Whether a JVM has failed, or did not do what it was told: it is of no use to others.
     has_failed: bool,
 }
@@ -74,6 +76,7 @@ impl Applications {
             jvms: Vec::new(),
             clients: Vec::new(),
             has_asked: false,
+            announced: Vec::new(),
             has_failed: false,
         }
     }
@@ -129,7 +132,7 @@ impl Applications {
         let sync = sync.map_or_else(String::new, |ReplicaSync { within_ms, check, messages_from, told_by }| {
             let of_entrance = |entrance: usize| format!("redis://127.0.0.1:{}", gate.port_of(entrance));
             let others = match (told_by, messages_from) {
-                (ToldBy::Cluster { announced }, _) => format!(" cluster 127.0.0.1:{announced}"),
+                (ToldBy::Cluster, _) => format!(" cluster 127.0.0.1:{}", self.announced[server]),
                 (ToldBy::Sentinel { announced, sentinel }, _) => {
                     format!(" sentinel 127.0.0.1:{announced} {}", of_entrance(sentinel))
                 }

@@ -44,12 +44,18 @@ impl RedissonClients {
         let is_error = matches!(step.step.answer, Reply::NotEnoughReplicas | Reply::ReadOnly | Reply::SaveFailed);
         let checks = self.config.cluster.wait_for > 0;
         if of_model.is_some() || checks && is_alone && is_of_call && !is_error {
+            if self.forgotten.contains(&key.0) && of_model != asked {
+                testbed
+                    .findings
+                    .leave("Redisson has read the number of replicas anew, since the WAIT behind another request told another one");
+                return Ok(());
+            }
             let what = || format!("behind the request of {}", client_name(key.0));
             testbed.findings.compare(step.place(), what, &words(of_model), &words(asked));
         }
         let wait = match (asked, of_model) {
             (None, _) => GatedWait::None,
-            (Some(_), None) => GatedWait::Extra { is_behind_error: is_error },
+            (Some(replicas), None) => GatedWait::Extra { replicas, is_behind_error: is_error },
             (Some(replicas), Some(_)) => {
                 testbed.findings.note(|| format!("{}: WAIT {replicas}", client_name(key.0)));
                 self.applications.begin_request(client, sent.held.connection)?;
@@ -109,7 +115,7 @@ impl RedissonClients {
     /// this one wrote, Redisson would go on in another way.
     pub(super) fn end_extra_wait(&mut self, key: RequestKey, testbed: &mut Testbed) -> Result<(), ReplayError> {
         let Some(request) = self.in_flight.get_mut(key) else { return Ok(()) };
-        let GatedWait::Extra { is_behind_error } = request.wait else { return Ok(()) };
+        let GatedWait::Extra { replicas: asked, is_behind_error } = request.wait else { return Ok(()) };
         request.wait = GatedWait::Answered;
         let connection = request.held.connection;
         let replicas = self.answer_extra_wait(key.0, connection, testbed)?;
@@ -119,6 +125,9 @@ impl RedissonClients {
             testbed
                 .findings
                 .leave("a server that has become a replica answers a WAIT with an error, and the call throws");
+        }
+        if replicas.is_some_and(|number| number != i64::from(asked)) {
+            self.forgotten.insert(key.0);
         }
         if replicas == Some(0) && self.config.cluster.wait_for > 0 {
             testbed.findings.leave("Redisson waits after every request, and here no replica has what this one wrote");

@@ -40,10 +40,7 @@ pub enum ToldBy {
     #[default]
     Settings,
     /// The nodes of a cluster.
-    Cluster {
-        /// The port of the master that they tell.
-        announced: u16,
-    },
+    Cluster,
     /// A sentinel.
     Sentinel {
         /// The port of the master that it tells.

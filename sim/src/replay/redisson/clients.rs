@@ -61,8 +61,6 @@ pub struct RedissonClients {
     pub(super) deployment: Deployment,
     /// What they ask for their master, if the deployment has one and it was started.
     sentinel: Option<LoneSentinel>,
-    /// The port that the first master announces, if the deployment is a cluster and was started.
-    announced_in_cluster: Option<u16>,
     /// By which commands they publish and subscribe.
     pub(super) commands: PubSubCommands,
     /// How callers give up.
@@ -81,6 +79,8 @@ pub struct RedissonClients {
     pub(super) interrupted_acquires: BTreeSet<u8>,
     /// The clients that have subscribed, or were sent a message, while their server executes nothing.
     pub(super) asks_unreached: BTreeSet<u8>,
+    /// The clients that a `WAIT` which the model does not have has told another number of replicas: they read it anew.
+    pub(super) forgotten: BTreeSet<u8>,
     /// The threads whose timers had fired when a message came for their client, and that have not asked since.
     pub(super) woken_twice: BTreeSet<(u8, u8)>,
 }
@@ -121,7 +121,6 @@ impl RedissonClients {
             commands: program.pub_sub_commands(server),
             deployment: program.deployment(),
             sentinel: None,
-            announced_in_cluster: None,
             interruption,
             flagged: BTreeSet::new(),
             overtaken: BTreeSet::new(),
@@ -130,6 +129,7 @@ impl RedissonClients {
             unsubscribed: BTreeSet::new(),
             interrupted_acquires: BTreeSet::new(),
             asks_unreached: BTreeSet::new(),
+            forgotten: BTreeSet::new(),
             woken_twice: BTreeSet::new(),
         })
     }
@@ -137,10 +137,10 @@ impl RedissonClients {
     /// Who tells a client where the master is.
     fn told_by(&self) -> ToldBy {
         let sentinel = usize::from(self.config.nodes());
-        match (self.announced_in_cluster, self.sentinel.as_ref().map(LoneSentinel::announced)) {
-            (Some(announced), _) => ToldBy::Cluster { announced },
-            (None, Some(announced)) => ToldBy::Sentinel { announced, sentinel },
-            (None, None) => ToldBy::Settings,
+        match (self.deployment, self.sentinel.as_ref().map(LoneSentinel::announced)) {
+            (Deployment::Cluster, _) => ToldBy::Cluster,
+            (Deployment::Sentinel, Some(announced)) => ToldBy::Sentinel { announced, sentinel },
+            (Deployment::AsScenario | Deployment::Sentinel, _) => ToldBy::Settings,
         }
     }
 
@@ -207,7 +207,8 @@ impl Target for RedissonClients {
         self.woken_twice.clear();
         let mut sockets: Vec<_> =
             (0..testbed.servers.len()).map(|node| testbed.servers.node(node).socket().to_owned()).collect();
-        self.announced_in_cluster = testbed.servers.announced_in_cluster();
+        self.applications.announced = testbed.servers.announced_in_cluster();
+        self.forgotten.clear();
         if self.deployment == Deployment::Sentinel {
             let sentinel = match self.sentinel.take() {
                 Some(same) => same,
@@ -569,7 +570,7 @@ impl RedissonClients {
         let reply = as_renewals(verb, self.applications.pass_request(asked, held.connection)?);
         let words = self.translator.reply_words(step.step.answer);
         testbed.compare_answer(node, &Expected::Reply { at: step.place(), words, request }, &reply)?;
-        if self.begin_wait((client, held.connection), told, step, testbed)? {
+        if self.begin_wait((client, held.connection), told, step, testbed)? || testbed.findings.is_over() {
             // They would reach replicas, in which the model has none.
             return self.take_kept_receipts(client, node, step, testbed);
         }

@@ -57,7 +57,8 @@ impl Deployment {
         if self == Self::Cluster
             && let Some((reason, fault)) = fault_of_no_cluster(config)
         {
-            return Some(format!("{reason}; remove {}", fault.name()));
+            let name = fault.name();
+            return Some(format!("{name}: {reason}; remove {name}"));
         }
         if self == Self::Cluster && config.clients.names > 1 {
             return Some(
@@ -80,7 +81,7 @@ fn fault_of_no_cluster(config: &Config) -> Option<(&'static str, Fault)> {
     }
     let fault = OF_OLD_MASTERS.into_iter().filter(|_| config.cluster.replicas > 0).find(is_allowed)?;
     Some((
-        "in a cluster a master that was replaced follows the new one at once, and sends clients there (MOVED)",
+        "it may replace a master that runs, and in a cluster that follows the new one at once and sends clients there (MOVED)",
         fault,
     ))
 }

@@ -406,11 +406,13 @@ impl Jvm {
         let page = self.clock.page();
         let gates: Vec<&ClientGate> = gates.iter().map(|gate| &**gate).collect();
         let due_in_ms = page.next_due_ns().saturating_sub(self.now_ns()) / NS_OF_MS;
+        let awake = self.threads.awake(page).join(", ");
         format!(
-            "{} threads sleep by the machine's clock, the next one is due in {due_in_ms} ms, {} run; connections: {}",
+            "threads that sleep by the machine's clock: {}; its next timer is due in {due_in_ms} ms; threads that run: {}; bytes on its \
+             connections: {}",
             page.sleepers.load(Ordering::SeqCst),
-            self.threads.awake(page).join(", "),
-            if ClientGate::agrees_with(&gates, page) { "as counted" } else { "other bytes than counted" }
+            if awake.is_empty() { "none" } else { &awake },
+            if ClientGate::agrees_with(&gates, page) { "as counted" } else { "not as counted" }
         )
     }
 

@@ -85,8 +85,8 @@ fn refuse_replicas(config: &Config, program: &RedissonProgram) -> Result<(), Rep
     }
     if cluster.wait_for > 0 && config.protocol.wait_rule == WaitRule::Ignored {
         return refused(
-            "a version that does not look at the number of replicas sends no WAIT unless it is given their addresses, and then moves \
-             between them by itself; use wait_rule = \"any\"",
+            "a version that does not look at the number of replicas sends no WAIT unless it is given the addresses of replicas, and then \
+             moves between them by itself; use wait_for = 0, or a newer version of Redisson",
         );
     }
     let is_of_2021 = |client| config.of_client(client).protocol.profile == Profile::Redisson315;
@@ -95,7 +95,7 @@ fn refuse_replicas(config: &Config, program: &RedissonProgram) -> Result<(), Rep
         return refused("3.15 does not look at how many replicas have a grant; use wait_for = 0, or a newer version");
     }
     if cluster.wait_for > 0 && config.protocol.wait_rule != WaitRule::Any {
-        return refused("it is content with one replica that has a grant; use wait_rule = \"any\"");
+        return refused("it is content with one replica that has a grant; use wait_rule = \"any\" and wait_for = 1");
     }
     Ok(())
 }
@@ -109,6 +109,10 @@ fn refuse_client(own: &Config, profile: Profile, program: &RedissonProgram) -> R
     if own.time.renew_every.is_some_and(|every| u16::from(every) * 3 != u16::from(own.time.lease)) {
         let reason = "it renews at a third of the lease; set lease to three times renew_every".to_owned();
         return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
+    }
+    if own.time.ask_again_after > 1 && own.waits() {
+        let reason = "a waiter that is told that the lock has no time left asks again at once; set ask_again_after to one tick";
+        return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason: reason.to_owned() });
     }
     match refused_calls(own) {
         Some(reason) if own.is_split() => {
@@ -152,6 +156,11 @@ fn refused_calls(own: &Config) -> Option<&'static str> {
         }
         Resend::All if own.protocol.receipts && u16::from(calls.receipt) != all_attempts => {
             Some("its receipts live for all its attempts; set receipt to answer_within times retry_attempts")
+        }
+        Resend::All
+            if own.resource.is_some() && own.can_refuse_writes() && own.protocol.profile != Profile::Redisson315 =>
+        {
+            Some("it sends again what a server refuses, which is not modelled beside a resource; remove [resource]")
         }
         Resend::None | Resend::All => None,
     }

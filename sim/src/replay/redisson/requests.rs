@@ -32,6 +32,8 @@ pub enum GatedWait {
     Sent,
     /// It is held at the gate: the model does not have it.
     Extra {
+        /// For how many replicas.
+        replicas: u8,
         /// Whether its script was answered with an error.
         is_behind_error: bool,
     },

@@ -66,8 +66,9 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "protocol",
         "refused_call",
         "\"throw\" or \"retry\"",
-        "\"throw\"",
-        "what becomes of a request that a server refuses: it fails, or is sent again (Redisson); in a split network",
+        "the value of the profile where resend is \"all\" and there is no [resource], else \"throw\"",
+        "what becomes of a request that a server refuses (NOREPLICAS, READONLY): it fails, or is sent again (Redisson since 3.43); in \
+         a split network",
     )),
     of_each(key(
         "protocol",

@@ -200,3 +200,23 @@ fn who_may_miss_every_answer_may_not_ask_for_ever() {
     assert_eq!(codes(&often.replace("acquires = 2", "acquires = 51")), []);
     assert_eq!(codes(&often.replace("acquires = 2", "acquires = 52")), [Code::Impossible]);
 }
+
+/// A request that a server refuses is sent again by the versions that do so, where anything is sent again.
+#[test]
+fn what_becomes_of_a_refused_request_is_of_the_profile() {
+    let of = |protocol: &str, more: &str| read(&(split_and("", protocol, "") + more)).config.calls.refused_call;
+    for profile in ["3.43", "3.52", "4.3", "4.7"] {
+        let sends_again = format!("profile = \"redisson-{profile}\"\nresend = \"all\"");
+        assert_eq!(of(&sends_again, ""), RefusedCall::Retry, "{profile}");
+        assert_eq!(of(&format!("{sends_again}\nrefused_call = \"throw\""), ""), RefusedCall::Throw, "{profile}");
+        assert_eq!(of(&sends_again, "[resource]\nfencing = \"ideal\"\n"), RefusedCall::Throw, "{profile}");
+        assert_eq!(of(&format!("profile = \"redisson-{profile}\""), ""), RefusedCall::Throw, "{profile}");
+    }
+    assert_eq!(of("profile = \"redisson-3.15\"\nresend = \"all\"", ""), RefusedCall::Throw);
+    let of_client = "[[client]]\nprofile = \"redisson-3.43\"\nresend = \"all\"\n";
+    let config =
+        read(&split_and("", "profile = \"redisson-3.15\"", "").replace("[network]", &format!("{of_client}[network]")))
+            .config;
+    let calls = [0, 1].map(|client| config.of_client(client).calls.refused_call);
+    assert_eq!(calls, [RefusedCall::Retry, RefusedCall::Throw]);
+}

@@ -177,9 +177,10 @@ impl ServerGroup {
         self.members.len()
     }
 
-    /// The port that the first node announces to the clients of a cluster; `None`: there is none.
-    pub fn announced_in_cluster(&self) -> Option<u16> {
-        self.members[0].node.announced_in_cluster().map(ReservedPort::number)
+    /// The ports that the nodes announce to the clients of their cluster; none: there is no cluster.
+    pub fn announced_in_cluster(&self) -> Vec<u16> {
+        let ports = self.members.iter().filter_map(|member| member.node.announced_in_cluster());
+        ports.map(ReservedPort::number).collect()
     }
 
     /// The index of the acting master, or of the last one.

@@ -64,16 +64,23 @@ impl Home {
     fn check(&self) -> Result<(), ReplayError> {
         // The length of `sun_path` on Linux is 108, with its closing zero.
         const LONGEST_SOCKET: usize = 107;
-        let unfit = |why| ReplayError::System {
+        let unfit = |why: String| ReplayError::System {
             attempted: "use the folder of temporary files (TMPDIR)",
             source: io::Error::new(io::ErrorKind::InvalidInput, why),
         };
         if self.socket.as_os_str().len() > LONGEST_SOCKET {
-            return Err(unfit("its path is too long for a socket in it"));
+            let (socket, length) = (self.socket.display(), self.socket.as_os_str().len());
+            let why = format!(
+                "{socket} has {length} bytes, and the path of a socket at most {LONGEST_SOCKET}; use a shorter one"
+            );
+            return Err(unfit(why));
         }
         let library = self.library.path().as_os_str().as_encoded_bytes();
         if library.iter().any(|byte| b" :".contains(byte)) {
-            return Err(unfit("LD_PRELOAD allows no space and no colon in its path"));
+            let library = self.library.path().display();
+            return Err(unfit(format!(
+                "{library}: LD_PRELOAD allows no space and no colon in a path; use another one"
+            )));
         }
         Ok(())
     }
