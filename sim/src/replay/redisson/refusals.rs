@@ -111,7 +111,8 @@ fn refuse_client(own: &Config, profile: Profile, program: &RedissonProgram) -> R
         return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
     }
     if own.time.ask_again_after > 1 && own.waits() {
-        let reason = "a waiter that is told that the lock has no time left asks again at once; set ask_again_after to one tick";
+        let reason =
+            "a waiter that is told that the lock has no time left asks again at once; set ask_again_after to one tick";
         return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason: reason.to_owned() });
     }
     match refused_calls(own) {
