@@ -1,5 +1,6 @@
 //! Worlds in which the replay once differed from Redisson, or failed, each with a seed that led there: `worlds.toml`.
 
+use lockstep_sim::replay::redisson::Deployment;
 use lockstep_sim::replay::suited;
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::servers::servers;
@@ -22,12 +23,34 @@ struct OnceDiffering {
     histories: u32,
     /// A reason for which a history of it is not followed to its end.
     left: Option<String>,
+    /// How its servers are set up.
+    #[serde(default)]
+    deployment: NamedDeployment,
     /// Whether the name is that of a built-in scenario.
     #[serde(default)]
     built_in: bool,
     /// The text of another one, without its story and its lock.
     #[serde(default)]
     keys: String,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum NamedDeployment {
+    #[default]
+    AsScenario,
+    Cluster,
+    Sentinel,
+}
+
+impl NamedDeployment {
+    const fn deployment(self) -> Deployment {
+        match self {
+            Self::AsScenario => Deployment::AsScenario,
+            Self::Cluster => Deployment::Cluster,
+            Self::Sentinel => Deployment::Sentinel,
+        }
+    }
 }
 
 impl OnceDiffering {
@@ -53,7 +76,8 @@ fn worlds_in_which_redisson_once_differed_are_followed_or_left_for_a_reason() {
 /// What is wrong with its histories, if anything is.
 fn complaint(one: &OnceDiffering) -> Option<String> {
     let scenario = one.scenario();
-    let found = match try_random_histories(&scenario, version_of(&scenario.config), one.histories, one.seed) {
+    let program = version_of(&scenario.config).deployed_in(one.deployment.deployment());
+    let found = match try_random_histories(&scenario, program, one.histories, one.seed) {
         Ok(found) => found,
         Err(error) => return Some(error.to_string()),
     };

@@ -25,8 +25,8 @@ enum TargetName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum DeploymentName {
     /// A cluster of one master and its replicas: SPUBLISH on Redis 7.0 and newer, requests without an answer are sent again, and
-    /// a replica takes over by CLUSTER FAILOVER TAKEOVER; no hand_over, cut_link, pause_node, refuse_writes or restart_node beside
-    /// replicas
+    /// a replica takes over by CLUSTER FAILOVER TAKEOVER; beside replicas without hand-overs, cut links, refused writes, and
+    /// nodes that stand still or start again
     Cluster,
     /// A sentinel tells where the first master is: requests without an answer are sent again
     Sentinel,

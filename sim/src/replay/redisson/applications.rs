@@ -181,7 +181,7 @@ impl Applications {
     /// # Errors
     /// As [`Jvm::close`].
     pub fn close(&mut self) -> Result<(), ReplayError> {
-        self.clients.iter_mut().for_each(|client| client.gate.set_open(true));
+        self.clients.iter_mut().for_each(|client| client.gate.end());
         let connected = self.clients.iter().filter(|client| client.is_connected);
         let names: Vec<_> = connected.map(|client| (client.jvm, client.name.clone())).collect();
         let closed = names

@@ -37,6 +37,8 @@ pub struct ClientGate {
     connections: Vec<ClientConnection>,
     /// Whether everything passes at once: while a client connects or closes.
     is_open: bool,
+    /// Whether the history is over, and its client closes.
+    is_ending: bool,
 }
 
 /// The way to one server.
@@ -67,7 +69,12 @@ impl ClientGate {
             let listener = port.listen().map_err(ReplayError::system("listen on the loopback interface"))?;
             Ok(GateEntrance { listener: Some(listener), port, server })
         });
-        Ok(Self { entrances: entrances.collect::<Result<_, _>>()?, connections: Vec::new(), is_open: true })
+        Ok(Self {
+            entrances: entrances.collect::<Result<_, _>>()?,
+            connections: Vec::new(),
+            is_open: true,
+            is_ending: false,
+        })
     }
 
     /// The port that the client connects to.
@@ -162,6 +169,11 @@ impl ClientGate {
         self.is_open = is_open;
     }
 
+    /// Everything passes: the history is over, and its client closes.
+    pub const fn end(&mut self) {
+        (self.is_open, self.is_ending) = (true, true);
+    }
+
     /// Takes what has arrived from the client and from its server. Whether that was anything.
     ///
     /// # Errors
@@ -176,7 +188,8 @@ impl ClientGate {
                 let Ok(server) = connect_server(&entrance.server) else { continue };
                 server.set_nonblocking(true).map_err(ReplayError::system("set up a link"))?;
                 let mut connection = ClientConnection::new(client, server, port, number);
-                if has_several {
+                // A server that stands still would not answer, and nobody asks about this connection any more.
+                if has_several && !self.is_ending {
                     connection.ask_id()?;
                 }
                 self.connections.push(connection);

@@ -18,7 +18,7 @@ impl Addresses {
     /// # Errors
     /// `System` if the loopback interface has no free port, or no thread can be started.
     pub fn open<'a>(nodes: impl IntoIterator<Item = &'a ServerNode>) -> Result<Self, ReplayError> {
-        let proxies = nodes.into_iter().map(|node| AddressProxy::open_for(node)).collect::<Result<_, _>>()?;
+        let proxies = nodes.into_iter().map(AddressProxy::open_for).collect::<Result<_, _>>()?;
         Ok(Self { proxies })
     }
 
