@@ -42,8 +42,8 @@ impl AddressProxy {
     /// # Errors
     /// As `open`.
     pub fn open_for(node: &ServerNode) -> Result<Self, ReplayError> {
-        let listener = match node.announced_in_cluster() {
-            Some(port) => port.listen().map_err(ReplayError::system("listen at the port that a node announces"))?,
+        let listener = match node.in_cluster() {
+            Some(ports) => ports.listen().map_err(ReplayError::system("listen at the port that a node announces"))?,
             None => TcpProxy::any_port()?,
         };
         Self::open_at(listener, node.socket())

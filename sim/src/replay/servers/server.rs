@@ -118,6 +118,11 @@ impl ServerProgram {
         self.version >= (Version { major: 7, minor: 0, patch: 0 })
     }
 
+    /// Whether the port for the nodes of its cluster can be given (`cluster-port`): since 7.0.
+    pub fn has_cluster_port(&self) -> bool {
+        self.version >= (Version { major: 7, minor: 0, patch: 0 })
+    }
+
     /// How it replicates a TTL: since 7.0 as a time on the master's clock (measured: 6.2.5 sends `PEXPIRE`, 7.0.15 and
     /// Valkey 9.1.2 send `PEXPIREAT`).
     pub fn ttls(&self) -> Ttls {

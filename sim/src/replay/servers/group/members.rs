@@ -13,8 +13,7 @@ use crate::replay::node_names::name_of_node;
 use crate::replay::servers::addresses::Addresses;
 use crate::replay::servers::connection::ServerConnection;
 use crate::replay::servers::gate::Gate;
-use crate::replay::servers::node::{ClusterPlace, NodeSettings, ServerNode};
-use crate::replay::servers::reserved_port::ReservedPort;
+use crate::replay::servers::node::{ClusterPlace, ClusterPorts, NodeSettings, ServerNode};
 use crate::replay::servers::server::ServerProgram;
 
 /// When every history begins, on every node's clock: 2024-01-01. Any time would do.
@@ -179,8 +178,8 @@ impl ServerGroup {
 
     /// The ports that the nodes announce to the clients of their cluster; none: there is no cluster.
     pub fn announced_in_cluster(&self) -> Vec<u16> {
-        let ports = self.members.iter().filter_map(|member| member.node.announced_in_cluster());
-        ports.map(ReservedPort::number).collect()
+        let ports = self.members.iter().filter_map(|member| member.node.in_cluster());
+        ports.map(ClusterPorts::announced).collect()
     }
 
     /// The index of the acting master, or of the last one.

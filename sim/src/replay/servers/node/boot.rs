@@ -46,10 +46,10 @@ impl Home {
     ///
     /// # Errors
     /// `NeedsLinux`; `System` if the folder of temporary files is not usable, or there is no free port for a cluster.
-    pub fn create(settings: NodeSettings) -> Result<Self, ReplayError> {
+    pub fn create(server: &ServerProgram, settings: NodeSettings) -> Result<Self, ReplayError> {
         let library = ClockLibrary::shared()?;
         let folder = LockfileDir::new().map_err(ReplayError::system("create a folder"))?;
-        let ports = settings.in_cluster.map(|_| ClusterPorts::reserve()).transpose()?;
+        let ports = settings.in_cluster.map(|_| ClusterPorts::reserve(server)).transpose()?;
         let home = Self { socket: folder.path().join("s"), folder, library, ports };
         home.check()?;
         Ok(home)
@@ -143,7 +143,7 @@ fn command(
         command.args([name, value]);
     }
     match &home.ports {
-        Some(ports) => command.args(ports.options(server)),
+        Some(ports) => command.args(ports.options()),
         None => command.args(["--port", "0"]),
     };
     // The harness decides when a snapshot is saved: the one save point is longer than any history.

@@ -3,6 +3,8 @@
 //! Nobody listens for clients at a port of a server here either. A node announces an address all the same: the other nodes reach it
 //! there by a proxy, and clients are told where it is reached instead, as behind a NAT.
 
+use std::net::{Ipv4Addr, TcpListener};
+
 use redis::Value;
 
 use crate::replay::error::ReplayError;
@@ -10,7 +12,6 @@ use crate::replay::servers::control::Control;
 use crate::replay::servers::limits::LINK_WAIT;
 use crate::replay::servers::reserved_port::ReservedPort;
 use crate::replay::servers::server::ServerProgram;
-use crate::replay::version::Version;
 
 /// How long after its start a master executes nothing although it has all slots (`CLUSTER_WRITABLE_DELAY`, 2 s), and more.
 const WRITABLE_AFTER_MS: i64 = 5_000;
@@ -33,9 +34,9 @@ pub struct ClusterPorts {
     /// Where it listens for other nodes.
     bus: ReservedPort,
     /// Before Redis 7.0 the one for clients, by which the other one is given.
-    clients: ReservedPort,
-    /// The one for clients that it announces. The server does not listen there.
-    announced: ReservedPort,
+    clients: Option<ReservedPort>,
+    /// The one for clients that it announces, and its number. The server does not listen there: nobody else may meanwhile.
+    announced: (TcpListener, u16),
 }
 
 impl ClusterPorts {
@@ -46,41 +47,63 @@ impl ClusterPorts {
     ///
     /// # Errors
     /// `System` if there are none.
-    pub fn reserve() -> Result<Self, ReplayError> {
-        const MOST_TRIES: usize = 100;
-        const ATTEMPTED: &str = "reserve three ports of the loopback interface";
+    pub fn reserve(server: &ServerProgram) -> Result<Self, ReplayError> {
+        const ATTEMPTED: &str = "reserve ports of the loopback interface";
 
-        let announced = ReservedPort::any().map_err(ReplayError::system(ATTEMPTED))?;
+        let announced = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(ReplayError::system(ATTEMPTED))?;
+        announced.set_nonblocking(true).map_err(ReplayError::system(ATTEMPTED))?;
+        let number = announced.local_addr().map_err(ReplayError::system(ATTEMPTED))?.port();
+        let announced = (announced, number);
+        if server.has_cluster_port() {
+            let bus = ReservedPort::any().map_err(ReplayError::system(ATTEMPTED))?;
+            return Ok(Self { bus, clients: None, announced });
+        }
+        let (bus, clients) = Self::reserve_pair().map_err(ReplayError::system(ATTEMPTED))?;
+        Ok(Self { bus, clients: Some(clients), announced })
+    }
+
+    /// A port for nodes, and the one for clients below it.
+    fn reserve_pair() -> std::io::Result<(ReservedPort, ReservedPort)> {
+        const MOST_TRIES: usize = 200;
+        // Where Linux begins to choose ports by itself: another program may have reserved one from there on.
+        const FIRST_CHOSEN: u16 = 32_768;
+
         let mut refused = None;
         for _ in 0..MOST_TRIES {
-            let bus = ReservedPort::any().map_err(ReplayError::system(ATTEMPTED))?;
-            let below = bus.number().checked_sub(Self::ABOVE).filter(|port| *port > 0);
+            let bus = ReservedPort::any()?;
+            let below = bus.number().checked_sub(Self::ABOVE).filter(|port| (1..FIRST_CHOSEN).contains(port));
             match below.map_or_else(|| Err(std::io::ErrorKind::AddrNotAvailable.into()), ReservedPort::at) {
-                Ok(clients) => return Ok(Self { bus, clients, announced }),
+                Ok(clients) => return Ok((bus, clients)),
                 Err(error) => refused = Some(error),
             }
         }
-        Err(ReplayError::system(ATTEMPTED)(refused.unwrap_or_else(|| std::io::ErrorKind::AddrInUse.into())))
+        Err(refused.unwrap_or_else(|| std::io::ErrorKind::AddrInUse.into()))
     }
 
     /// The port that the node announces.
-    pub const fn announced(&self) -> &ReservedPort {
-        &self.announced
+    pub const fn announced(&self) -> u16 {
+        self.announced.1
+    }
+
+    /// Listens at the port that the node announces, without blocking.
+    ///
+    /// # Errors
+    /// What the system refuses.
+    pub fn listen(&self) -> std::io::Result<TcpListener> {
+        self.announced.0.try_clone()
     }
 
     /// The options of a server that uses them.
-    pub fn options(&self, server: &ServerProgram) -> Vec<String> {
+    pub fn options(&self) -> Vec<String> {
         // The harness moves the clock by any amount, so no node may be taken for dead because much time seems to have passed.
         let mut options = vec!["--cluster-enabled", "yes", "--bind", "127.0.0.1", "--cluster-announce-ip", "127.0.0.1"];
         options.extend(["--cluster-node-timeout", "2000000000", "--cluster-replica-no-failover", "yes"]);
-        let [bus, clients, announced] =
-            [&self.bus, &self.clients, &self.announced].map(|port| port.number().to_string());
+        let (bus, announced) = (self.bus.number().to_string(), self.announced().to_string());
         options.extend(["--cluster-announce-port", &announced, "--cluster-announce-bus-port", &bus]);
-        // The setting came with 7.0.
-        if server.version() >= (Version { major: 7, minor: 0, patch: 0 }) {
-            options.extend(["--port", "0", "--cluster-port", &bus]);
-        } else {
-            options.extend(["--port", &clients]);
+        let clients = self.clients.as_ref().map(|port| port.number().to_string());
+        match &clients {
+            Some(clients) => options.extend(["--port", clients]),
+            None => options.extend(["--port", "0", "--cluster-port", &bus]),
         }
         options.into_iter().map(str::to_owned).collect()
     }
@@ -91,17 +114,28 @@ fn name_of(control: &mut Control) -> Result<String, ReplayError> {
     control.ask("CLUSTER MYID", redis::cmd("CLUSTER").arg("MYID"))
 }
 
+/// What a node knows of the one with this name: its address, and what it is; `None`: nothing.
+fn known(control: &mut Control, name: &str) -> Result<Option<(String, String)>, ReplayError> {
+    let told: String = control.ask("CLUSTER NODES", redis::cmd("CLUSTER").arg("NODES"))?;
+    // A line for each: its name, its address and, with commas between them, what it is.
+    let of = |line: &str| {
+        let mut words = line.split(' ').map(str::to_owned);
+        (words.next()? == name).then_some((words.next()?, words.next()?))
+    };
+    Ok(told.lines().find_map(of))
+}
+
 /// Waits until a node knows the one with this name, as a `master` or a replica (`slave`).
 fn wait_until_known(control: &mut Control, name: &str, role: &str) -> Result<(), ReplayError> {
     control.wait(LINK_WAIT, &format!("a node of a cluster to know another one as a {role}"), |control| {
-        let told: String = control.ask("CLUSTER NODES", redis::cmd("CLUSTER").arg("NODES"))?;
-        // A line for each: its name, its address and, with commas between them, what it is.
-        let is_it = |line: &str| {
-            let mut words = line.split(' ');
-            words.next() == Some(name) && words.nth(1).is_some_and(|flags| flags.split(',').any(|flag| flag == role))
-        };
-        Ok(told.lines().any(is_it))
+        Ok(known(control, name)?.is_some_and(|(_, flags)| flags.split(',').any(|flag| flag == role)))
     })
+}
+
+/// A node tells the one that announces these ports what it is now.
+fn greet(control: &mut Control, clients: &str, bus: &str) -> Result<(), ReplayError> {
+    let meet = ["MEET", "127.0.0.1", clients, bus];
+    control.ask::<Value>("CLUSTER MEET", redis::cmd("CLUSTER").arg(&meet)).map(drop)
 }
 
 /// Two nodes, which are masters, learn of each other. `ports`: of the second one.
@@ -109,9 +143,7 @@ fn wait_until_known(control: &mut Control, name: &str, role: &str) -> Result<(),
 /// # Errors
 /// `Redis`; `TimedOut` if they do not meet.
 pub fn meet(control: &mut Control, other: &mut Control, ports: &ClusterPorts) -> Result<(), ReplayError> {
-    let mut command = redis::cmd("CLUSTER");
-    command.arg("MEET").arg("127.0.0.1").arg(ports.announced.number()).arg(ports.bus.number());
-    control.ask::<Value>("CLUSTER MEET", &command)?;
+    greet(control, &ports.announced().to_string(), &ports.bus.number().to_string())?;
     wait_until_known(control, &name_of(other)?, "master")?;
     wait_until_known(other, &name_of(control)?, "master")
 }
@@ -131,6 +163,13 @@ pub fn follow(control: &mut Control, master: &mut Control) -> Result<(), ReplayE
 /// # Errors
 /// `Redis`; `TimedOut`.
 pub fn wait_until_followed(control: &mut Control, master: &mut Control) -> Result<(), ReplayError> {
+    // It would tell that to one node drawn at random each second.
+    if let Some((address, _)) = known(control, &name_of(master)?)? {
+        // Since 7.0 names follow the ports.
+        let ports = address.split(',').next().and_then(|address| address.rsplit_once(':')?.1.split_once('@'));
+        let (clients, bus) = ports.ok_or_else(|| ReplayError::link(format!("a node of a cluster is at {address}")))?;
+        greet(control, clients, bus)?;
+    }
     wait_until_known(master, &name_of(control)?, "slave")?;
     wait_until_ready(control)
 }

@@ -21,7 +21,6 @@ use crate::replay::servers::gate::Gate;
 use crate::replay::servers::limits::{ANSWER_WAIT, LINK_WAIT};
 use crate::replay::servers::patient_stream::PatientStream;
 use crate::replay::servers::process::OwnProcess;
-use crate::replay::servers::reserved_port::ReservedPort;
 use crate::replay::servers::server::ServerProgram;
 
 /// One server process of our own. Dropping it kills the process.
@@ -58,7 +57,7 @@ impl ServerNode {
     ///
     /// As `start`.
     pub fn start_with(server: &ServerProgram, start_ms: i64, settings: NodeSettings) -> Result<Self, ReplayError> {
-        let home = Home::create(settings)?;
+        let home = Home::create(server, settings)?;
         let first_ms = if settings.in_cluster.is_some() { cluster::first_ms(start_ms) } else { start_ms };
         let clock = Clock::create(home.folder.path(), first_ms)?;
         let (process, control) = boot(server, settings, &home, &clock)?;
@@ -378,9 +377,9 @@ impl ServerNode {
         self.control().wait_offset(offset)
     }
 
-    /// The port that it announces to the clients of its cluster, if it is in one.
-    pub(in crate::replay) fn announced_in_cluster(&self) -> Option<&ReservedPort> {
-        self.home.ports.as_ref().map(ClusterPorts::announced)
+    /// Its ports, if it is in a cluster.
+    pub(in crate::replay) fn in_cluster(&self) -> Option<&ClusterPorts> {
+        self.home.ports.as_ref()
     }
 
     /// Where the node listens.
