@@ -4,6 +4,8 @@
 //! clients do it leaves to the target. After each step it compares what every running node stores, and its role.
 
 use std::collections::BTreeSet;
+use std::thread;
+use std::time::{Duration, Instant};
 
 use lockstep_model::Happening;
 use lockstep_model::config::Cluster;
@@ -24,6 +26,9 @@ use super::target_program::TargetProgram;
 use super::testbed::Testbed;
 use super::translate::replies::READ_ONLY;
 use super::translate::{Translator, translation_of};
+
+/// How long after its connections the process of a server has ended, at most.
+const ENDS_WITHIN: Duration = Duration::from_millis(500);
 
 /// What a replay found.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,13 +161,25 @@ impl Player {
 
     /// A server that has ended fails whatever is asked of it, with errors that do not say so.
     fn with_cause(&self, error: ReplayError) -> ReplayError {
-        match self.testbed.servers.unasked_end() {
-            Some((name, process, status)) if !matches!(error, ReplayError::Stopped) => ReplayError::ServerEnded {
+        if matches!(error, ReplayError::Stopped) {
+            return error;
+        }
+        // Its connections end a moment before its process has ended.
+        let begin = Instant::now();
+        let ended = loop {
+            let ended = self.testbed.servers.unasked_end();
+            if ended.is_some() || begin.elapsed() > ENDS_WITHIN {
+                break ended;
+            }
+            thread::sleep(Duration::from_millis(1));
+        };
+        match ended {
+            Some((name, process, status)) => ReplayError::ServerEnded {
                 server: format!("{name} (process {process})"),
                 status,
                 error: Box::new(error),
             },
-            _ => error,
+            None => error,
         }
     }
 
