@@ -7,6 +7,7 @@ use lockstep_model::trace::{RequestStage, RequestState, client_name};
 use lockstep_model::{Action, Reply};
 
 use super::clients::RedissonClients;
+use super::replicas::leave_at_new_count;
 use super::requests::{GatedRequest, GatedWait};
 use super::wire_words::replicas_asked_for;
 use crate::replay::error::ReplayError;
@@ -45,9 +46,7 @@ impl RedissonClients {
         let checks = self.config.cluster.wait_for > 0;
         if of_model.is_some() || checks && is_alone && is_of_call && !is_error {
             if self.forgotten.contains(&key.0) && of_model != asked {
-                testbed
-                    .findings
-                    .leave("Redisson has read the number of replicas anew, since the WAIT behind another request told another one");
+                leave_at_new_count(testbed);
                 return Ok(());
             }
             let what = || format!("behind the request of {}", client_name(key.0));

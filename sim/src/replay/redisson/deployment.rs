@@ -67,7 +67,10 @@ impl Deployment {
         }
         let sends_all_again = |client| config.of_client(client).calls.resend == Resend::All;
         if config.is_split() && !(0..config.clients.count).all(sends_all_again) {
-            return Some("unlike with a single server it sends every request again; set resend to \"all\"".to_owned());
+            return Some(
+                "unlike with a single server it sends every request again that has no answer; set resend to \"all\""
+                    .to_owned(),
+            );
         }
         None
     }

@@ -124,9 +124,7 @@ impl RedissonClients {
         let first = self.applications.first_held(asked, connection);
         let Some(replicas) = first.as_ref().and_then(replicas_asked_for) else {
             if confirming.is_some() && self.forgotten.contains(&client) {
-                testbed.findings.leave(
-                    "Redisson has read the number of replicas anew, since the WAIT behind another request told another one",
-                );
+                leave_at_new_count(testbed);
             } else if confirming.is_some() {
                 let sent = first.map_or_else(|| "nothing".to_owned(), |held| shown(&held, self.commands));
                 testbed.findings.compare(step.place(), || "behind the acquire".to_owned(), "WAIT", &sent);
@@ -247,9 +245,7 @@ impl RedissonClients {
         let known = step.before.clients[usize::from(client)].replicas_known;
         let (model, asked) = (known.unwrap_or(wait.replicas), wait.replicas);
         if self.forgotten.contains(&client) && model != asked {
-            testbed.findings.leave(
-                "Redisson has read the number of replicas anew, since the WAIT behind another request told another one",
-            );
+            leave_at_new_count(testbed);
             return Ok(());
         }
         let what = || format!("replicas that {} waits for", client_name(client));
@@ -438,4 +434,11 @@ impl RedissonClients {
         }
         self.applications.change_master(asked, server)
     }
+}
+
+/// A client knows of another number of replicas than the model's: a `WAIT` that the model does not have made it read that anew.
+pub(super) fn leave_at_new_count(testbed: &mut Testbed) {
+    testbed
+        .findings
+        .leave("Redisson has read the number of replicas anew, since the WAIT behind another request told another one");
 }
