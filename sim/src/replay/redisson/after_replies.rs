@@ -47,7 +47,7 @@ impl RedissonClients {
             };
             let Some(held) = self.applications.held(asked).into_iter().find(is_of_step) else { return Ok(()) };
             let words = words_of(&held);
-            let (server, _) = self.applications.server_of(asked, held.connection);
+            let server = self.applications.server_of(asked, held.connection);
             if testbed.servers.is_paused(server) || words[0] == DELETES && !testbed.servers.executes_writes(server) {
                 testbed.findings.leave(
                     "Redisson ends a subscription, or deletes a receipt, at a server that stands still or hands over",

@@ -181,7 +181,7 @@ impl Applications {
     /// # Errors
     /// As [`Jvm::close`].
     pub fn close(&mut self) -> Result<(), ReplayError> {
-        self.clients.iter_mut().for_each(|client| client.gate.end());
+        self.clients.iter_mut().for_each(|client| client.gate.set_open(true));
         let connected = self.clients.iter().filter(|client| client.is_connected);
         let names: Vec<_> = connected.map(|client| (client.jvm, client.name.clone())).collect();
         let closed = names
@@ -321,9 +321,17 @@ impl Applications {
         self.clients[client].gate.execute_request(connection)
     }
 
-    /// The server that a connection of a client leads to, and what that calls the connection.
-    pub fn server_of(&self, client: usize, connection: usize) -> (usize, i64) {
+    /// The server that a connection of a client leads to.
+    pub fn server_of(&self, client: usize, connection: usize) -> usize {
         self.clients[client].gate.server_of(connection)
+    }
+
+    /// What that server calls the connection.
+    ///
+    /// # Errors
+    /// As [`ClientGate::id_of`].
+    pub fn id_of(&mut self, client: usize, connection: usize) -> Result<i64, ReplayError> {
+        self.clients[client].gate.id_of(connection)
     }
 
     /// Whether a connection of a client is open still.

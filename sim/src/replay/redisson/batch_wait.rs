@@ -99,7 +99,7 @@ impl RedissonClients {
         request.wait = GatedWait::Answered;
         let (client, connection) = (usize::from(key.0), request.held.connection);
         let node = testbed.servers.index_of(&state.node);
-        let (_, id) = self.applications.server_of(client, connection);
+        let id = self.applications.id_of(client, connection)?;
         testbed.servers.wait_acknowledged(node)?;
         if is_time_over {
             end_wait(&mut testbed.servers, node, id)?;
@@ -143,13 +143,14 @@ impl RedissonClients {
         testbed: &mut Testbed,
     ) -> Result<Option<i64>, ReplayError> {
         let asked = usize::from(client);
-        let (server, id) = self.applications.server_of(asked, connection);
+        let server = self.applications.server_of(asked, connection);
         if testbed.servers.is_paused(server) {
             testbed.findings.leave("the server that Redisson waits on behind its script stands still");
             return Ok(None);
         }
         self.applications.begin_request(asked, connection)?;
         testbed.servers.wait_acknowledged(server)?;
+        let id = self.applications.id_of(asked, connection)?;
         end_wait(&mut testbed.servers, server, id)?;
         let reply = self.applications.hold_reply(asked, connection)?;
         // A server that has become a replica answers with an error, which its script has had already.
@@ -167,11 +168,12 @@ impl RedissonClients {
         testbed: &mut Testbed,
     ) -> Result<(), ReplayError> {
         let asked = usize::from(client);
-        let (server, id) = self.applications.server_of(asked, connection);
+        let server = self.applications.server_of(asked, connection);
         if testbed.servers.is_paused(server) {
             testbed.findings.leave("the server that Redisson waits on behind its script stands still");
             return Ok(());
         }
+        let id = self.applications.id_of(asked, connection)?;
         end_wait(&mut testbed.servers, server, id)?;
         self.applications.hold_reply(asked, connection).map(|_| ())
     }

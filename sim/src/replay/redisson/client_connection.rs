@@ -19,12 +19,22 @@ pub(super) enum ConnectionUse {
     Messages,
 }
 
+/// What a server calls a connection (`CLIENT ID`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ConnectionId {
+    /// With one server nobody needs it.
+    NotAsked,
+    /// The server's next answer is this, and not for the client.
+    Awaited,
+    Known(i64),
+}
+
 #[derive(Debug)]
 pub(super) struct ClientConnection {
     /// The server, in the order of the entrances.
     pub(super) server_number: usize,
-    /// What that calls the connection (`CLIENT ID`), where there are several servers.
-    pub(super) id: i64,
+    /// What that calls the connection.
+    id: ConnectionId,
     pub(super) client: TcpStream,
     pub(super) server: UnixStream,
     /// The client's own port.
@@ -64,7 +74,7 @@ impl ClientConnection {
     pub(super) fn new(client: TcpStream, server: UnixStream, port: u16, server_number: usize) -> Self {
         Self {
             server_number,
-            id: 0,
+            id: ConnectionId::NotAsked,
             client,
             server,
             port,
@@ -112,7 +122,7 @@ impl ClientConnection {
             while let Some(reply) = self.replies.pop_front() {
                 self.send(&reply)?;
             }
-            while let Some(value) = self.take_value() {
+            while let Some(value) = self.take_value()? {
                 let read = redis::parse_redis_value(&value).map_err(ReplayError::redis("a reply to Redisson"))?;
                 if !is_message(&read) {
                     // A request that passed before the gate was opened is not counted.
@@ -122,7 +132,7 @@ impl ClientConnection {
             }
         } else {
             // Every other reply is read with its request, so the rest was sent without being asked.
-            while let Some(value) = self.take_value() {
+            while let Some(value) = self.take_value()? {
                 if std::mem::take(&mut self.is_awaited) {
                     self.replies.push_back(value);
                 } else {
@@ -169,13 +179,11 @@ impl ClientConnection {
         let _ = self.server.shutdown(std::net::Shutdown::Both);
     }
 
-    /// Asks the server what it calls this connection, before the client uses it: `WAIT` is for what a connection did last.
+    /// Asks the server what it calls this connection, before the client uses it: `WAIT` is for what a connection did last. It does
+    /// not wait for the answer, since a server that stands still takes connections and answers nothing.
     pub(super) fn ask_id(&mut self) -> Result<(), ReplayError> {
-        tcp_proxy::write_all(&mut self.server, b"*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n", "server")?;
-        let id = self.finish_request()?;
-        self.replies.clear();
-        self.id = redis::from_redis_value(id).map_err(|error| ReplayError::link(error.to_string()))?;
-        Ok(())
+        self.id = ConnectionId::Awaited;
+        tcp_proxy::write_all(&mut self.server, b"*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n", "server")
     }
 
     pub(super) fn execute_request(&mut self) -> Result<Value, ReplayError> {
@@ -193,31 +201,68 @@ impl ClientConnection {
         if let Some(arrived) = self.replies.back().filter(|_| !self.is_awaited) {
             return redis::parse_redis_value(arrived).map_err(ReplayError::redis("a request of Redisson"));
         }
-        let begin = std::time::Instant::now();
-        loop {
-            let more =
-                available(&mut self.server)?.ok_or_else(|| ReplayError::link("the server closed the connection"))?;
-            self.from_server.extend(more);
-            while let Some(value) = self.take_value() {
+        self.until("the server's reply to a request of Redisson", |this| {
+            while let Some(value) = this.take_value()? {
                 let reply = redis::parse_redis_value(&value).map_err(ReplayError::redis("a request of Redisson"))?;
                 if is_message(&reply) {
-                    self.messages.push_back(value);
+                    this.messages.push_back(value);
                 } else {
-                    self.is_awaited = false;
-                    self.replies.push_back(value);
-                    return Ok(reply);
+                    this.is_awaited = false;
+                    this.replies.push_back(value);
+                    return Ok(Some(reply));
                 }
             }
-            if begin.elapsed() > ANSWER_WAIT {
-                let awaited = "the server's reply to a request of Redisson".to_owned();
-                return Err(ReplayError::TimedOut { awaited, waited: begin.elapsed() });
+            Ok(None)
+        })
+    }
+
+    /// What the server calls this connection, which it has been asked for.
+    pub(super) fn id(&mut self) -> Result<i64, ReplayError> {
+        self.until("the server's reply to `CLIENT ID`", |this| {
+            this.take_id()?;
+            Ok(if let ConnectionId::Known(id) = this.id { Some(id) } else { None })
+        })
+    }
+
+    /// Reads what the server sends until this is found in it.
+    fn until<T>(
+        &mut self,
+        awaited: &str,
+        mut found: impl FnMut(&mut Self) -> Result<Option<T>, ReplayError>,
+    ) -> Result<T, ReplayError> {
+        let begin = std::time::Instant::now();
+        loop {
+            if let Some(found) = found(self)? {
+                return Ok(found);
             }
-            std::thread::sleep(std::time::Duration::from_micros(20));
+            if begin.elapsed() > ANSWER_WAIT {
+                return Err(ReplayError::TimedOut { awaited: awaited.to_owned(), waited: begin.elapsed() });
+            }
+            let more =
+                available(&mut self.server)?.ok_or_else(|| ReplayError::link("the server closed the connection"))?;
+            if more.is_empty() {
+                std::thread::sleep(std::time::Duration::from_micros(20));
+            }
+            self.from_server.extend(more);
         }
     }
 
-    /// The first whole value that the server has sent.
-    pub(super) fn take_value(&mut self) -> Option<Vec<u8>> {
+    /// The first whole value that the server has sent for the client.
+    fn take_value(&mut self) -> Result<Option<Vec<u8>>, ReplayError> {
+        self.take_id()?;
+        Ok(if self.id == ConnectionId::Awaited { None } else { self.take_any_value() })
+    }
+
+    fn take_id(&mut self) -> Result<(), ReplayError> {
+        let answer = if self.id == ConnectionId::Awaited { self.take_any_value() } else { None };
+        let Some(answer) = answer else { return Ok(()) };
+        let id = redis::parse_redis_value(&answer).map_err(ReplayError::redis("`CLIENT ID`"))?;
+        let id = redis::from_redis_value(id).map_err(|error| ReplayError::link(error.to_string()))?;
+        self.id = ConnectionId::Known(id);
+        Ok(())
+    }
+
+    fn take_any_value(&mut self) -> Option<Vec<u8>> {
         let ends = self.from_server.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
         let length = ends.into_iter().find(|end| redis::parse_redis_value(&self.from_server[..*end]).is_ok())?;
         Some(self.from_server.drain(..length).collect())

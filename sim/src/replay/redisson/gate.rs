@@ -37,8 +37,6 @@ pub struct ClientGate {
     connections: Vec<ClientConnection>,
     /// Whether everything passes at once: while a client connects or closes.
     is_open: bool,
-    /// Whether the history is over, and its client closes.
-    is_ending: bool,
 }
 
 /// The way to one server.
@@ -69,12 +67,7 @@ impl ClientGate {
             let listener = port.listen().map_err(ReplayError::system("listen on the loopback interface"))?;
             Ok(GateEntrance { listener: Some(listener), port, server })
         });
-        Ok(Self {
-            entrances: entrances.collect::<Result<_, _>>()?,
-            connections: Vec::new(),
-            is_open: true,
-            is_ending: false,
-        })
+        Ok(Self { entrances: entrances.collect::<Result<_, _>>()?, connections: Vec::new(), is_open: true })
     }
 
     /// The port that the client connects to.
@@ -153,10 +146,17 @@ impl ClientGate {
         Ok(())
     }
 
-    /// Which server a connection leads to, and what that calls the connection.
-    pub fn server_of(&self, connection: usize) -> (usize, i64) {
-        let connection = &self.connections[connection];
-        (connection.server_number, connection.id)
+    /// Which server a connection leads to.
+    pub fn server_of(&self, connection: usize) -> usize {
+        self.connections[connection].server_number
+    }
+
+    /// What a server calls a connection to it, where the gate leads to several.
+    ///
+    /// # Errors
+    /// `Link` or `TimedOut` if the server does not answer.
+    pub fn id_of(&mut self, connection: usize) -> Result<i64, ReplayError> {
+        self.connections[connection].id()
     }
 
     /// Whether a connection is open still.
@@ -167,11 +167,6 @@ impl ClientGate {
     /// Whether everything passes at once from now on.
     pub const fn set_open(&mut self, is_open: bool) {
         self.is_open = is_open;
-    }
-
-    /// Everything passes: the history is over, and its client closes.
-    pub const fn end(&mut self) {
-        (self.is_open, self.is_ending) = (true, true);
     }
 
     /// Takes what has arrived from the client and from its server. Whether that was anything.
@@ -188,8 +183,7 @@ impl ClientGate {
                 let Ok(server) = connect_server(&entrance.server) else { continue };
                 server.set_nonblocking(true).map_err(ReplayError::system("set up a link"))?;
                 let mut connection = ClientConnection::new(client, server, port, number);
-                // A server that stands still would not answer, and nobody asks about this connection any more.
-                if has_several && !self.is_ending {
+                if has_several {
                     connection.ask_id()?;
                 }
                 self.connections.push(connection);
@@ -394,6 +388,31 @@ mod tests {
             assert!(begin.elapsed() < ANSWER_WAIT, "{connection:?}");
             connection.send(b"+OK\r\n").expect("nobody hears it");
         }
+    }
+
+    /// A stopped server takes connections. Its answers come when it goes on, and the first is for the gate alone.
+    #[test]
+    fn a_connection_to_a_server_that_stands_still_is_taken_and_learns_its_name_when_the_server_goes_on() {
+        let (folder, listener, _) = gate_to_a_server();
+        let socket = folder.path().join("server");
+        let mut gate = ClientGate::open_to(vec![socket.clone(), socket]).expect("two ports");
+        let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port())).expect("it listens");
+        client.write_all(b"*1\r\n$4\r\nPING\r\n").expect("it is read");
+        while gate.connections.is_empty() || gate.connections[0].unanswered == 0 {
+            gate.take_arrived().expect("it does not wait");
+        }
+        let (mut server, _) = listener.accept().expect("a connection");
+        server.write_all(b":7").expect("it is read");
+        gate.take_arrived().expect("half an answer is none");
+        server.write_all(b"1\r\n+PONG\r\n").expect("it is read");
+        while gate.connections[0].unanswered > 0 {
+            gate.take_arrived().expect("it passes");
+        }
+        assert_eq!(gate.id_of(0).expect("it has come"), 71);
+        drop(gate);
+        let mut heard = Vec::new();
+        client.read_to_end(&mut heard).expect("it hears the end too");
+        assert_eq!(heard, b"+PONG\r\n");
     }
 
     /// As on a network: a master that becomes a replica ends the connections of its subscribers, and what it published before arrives.

@@ -56,7 +56,7 @@ impl RedissonClients {
             Some(SubscriptionState::Node(node)) => node.clone(),
             _ => "no node".to_owned(),
         };
-        let (server, _) = self.applications.server_of(asked, held.connection);
+        let server = self.applications.server_of(asked, held.connection);
         let what = || format!("the node on which {} subscribes", client_name(client));
         testbed.findings.compare(step.place(), what, &place, &name_of_node(server));
         if self.reaches[server] != ServerReach::Reached {

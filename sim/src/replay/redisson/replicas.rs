@@ -91,7 +91,7 @@ impl RedissonClients {
         testbed: &mut Testbed,
     ) -> Result<(), ReplayError> {
         let asked = usize::from(client);
-        let (server, _) = self.applications.server_of(asked, prelude.connection);
+        let server = self.applications.server_of(asked, prelude.connection);
         if testbed.servers.is_paused(server) {
             testbed.findings.leave("the server that Redisson asks about its replicas stands still");
             return Ok(());
@@ -187,7 +187,7 @@ impl RedissonClients {
                 self.forgotten.insert(client);
             }
             self.clear_up(client, testbed)?;
-            let (server, _) = self.applications.server_of(usize::from(client), wait.connection);
+            let server = self.applications.server_of(usize::from(client), wait.connection);
             if self.config.cluster.wait_for > 0 {
                 testbed.servers.extend_last_effect(server)?;
             }
@@ -209,7 +209,7 @@ impl RedissonClients {
                 let wait = self.open_waits.swap_remove(at);
                 let replicas = self.end_wait(&wait, testbed)?;
                 self.clear_up(client, testbed)?;
-                let (server, _) = self.applications.server_of(usize::from(client), wait.connection);
+                let server = self.applications.server_of(usize::from(client), wait.connection);
                 testbed.servers.extend_last_effect(server)?;
                 replicas.map_or_else(|| AN_ERROR.to_owned(), acknowledged)
             }
@@ -222,7 +222,8 @@ impl RedissonClients {
     /// A server answers a `WAIT`: with what it has counted, or at its time-out. Returns the number; `None`: it answers with an error.
     fn end_wait(&mut self, wait: &OpenWait, testbed: &mut Testbed) -> Result<Option<i64>, ReplayError> {
         let asked = usize::from(wait.client);
-        let (server, id) = self.applications.server_of(asked, wait.connection);
+        let server = self.applications.server_of(asked, wait.connection);
+        let id = self.applications.id_of(asked, wait.connection)?;
         testbed.servers.wait_acknowledged(server)?;
         end_wait(&mut testbed.servers, server, id)?;
         let reply = self.applications.finish_request(asked, wait.connection)?;
@@ -306,7 +307,7 @@ impl RedissonClients {
                         || reach == ServerReach::MessagesOnly && words_of(held)[0] == self.commands.subscribe
                 };
                 let held = self.unsent(asked).into_iter().filter(|held| !stays(held));
-                let mut lost = held.filter(|held| self.applications.server_of(asked, held.connection).0 == server);
+                let mut lost = held.filter(|held| self.applications.server_of(asked, held.connection) == server);
                 if reach != ServerReach::Reached && self.applications.runs(asked) && lost.next().is_some() {
                     testbed.findings.leave("a request of Redisson is on its way to a server that goes down");
                     return Ok(false);
@@ -353,7 +354,7 @@ impl RedissonClients {
     pub(super) fn begin_waits_at(&mut self, server: usize) -> Result<(), ReplayError> {
         for wait in &self.open_waits {
             let asked = usize::from(wait.client);
-            if wait.confirming.is_some() && self.applications.server_of(asked, wait.connection).0 == server {
+            if wait.confirming.is_some() && self.applications.server_of(asked, wait.connection) == server {
                 self.applications.begin_request(asked, wait.connection)?;
             }
         }
@@ -364,7 +365,7 @@ impl RedissonClients {
     fn lose_waits(&mut self, server: usize, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         for at in (0..self.open_waits.len()).rev() {
             let wait = &self.open_waits[at];
-            if self.applications.server_of(usize::from(wait.client), wait.connection).0 != server {
+            if self.applications.server_of(usize::from(wait.client), wait.connection) != server {
                 continue;
             }
             let wait = self.open_waits.swap_remove(at);

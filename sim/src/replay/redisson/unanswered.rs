@@ -120,7 +120,7 @@ impl RedissonClients {
         loop {
             let mut asides = self.applications.held(asked).into_iter().filter(is_aside);
             let is_answered = |held: &HeldCommand| {
-                let (server, _) = self.applications.server_of(asked, held.connection);
+                let server = self.applications.server_of(asked, held.connection);
                 !testbed.servers.is_paused(server)
             };
             let next = asides.find(|held| self.is_first(asked, held) && is_answered(held));
