@@ -24,7 +24,9 @@ impl RedissonClients {
         let client = usize::from(key.0);
         let lost = self.in_flight.get_mut(key).ok_or(ReplayError::NothingInFlight)?.clone();
         let mut held = self.applications.held(client).into_iter();
-        let carries_more = held.any(|other| other.connection == lost.held.connection && other != lost.held);
+        // The `WAIT` behind it is of the same batch.
+        let is_more = |other: &HeldCommand| *other != lost.held && !self.in_flight.is_wait_behind(client, other);
+        let carries_more = held.any(|other| other.connection == lost.held.connection && is_more(&other));
         if carries_more || self.in_flight.shares_connection(&lost) {
             testbed.findings.leave("another request of Redisson would be lost with the connection of this one");
             return Ok(());
