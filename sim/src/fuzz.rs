@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use lockstep_model::step::enabled;
 use lockstep_model::trace::{About, Trace};
@@ -108,7 +108,7 @@ impl fmt::Display for FailedHistory {
 
 /// Plays random histories of the scenario until one differs in a way that is not known of this server, memory is short,
 /// `limits.stop` is set, or all are played.
-/// `limits.progress` counts them.
+/// `limits.progress` counts them, and `limits.tries` those that are tried in order to make one that differs shorter.
 ///
 /// # Errors
 /// What keeps the servers from being asked, with the history in which it happened.
@@ -191,7 +191,7 @@ fn played(
                 found.counterexample = Some(cut(scenario, (trace, difference)));
                 break;
             }
-            let (shortest, failed) = shrink(scenario, &mut player, &mut tree, (trace, difference), stop);
+            let (shortest, failed) = shrink(scenario, &mut player, &mut tree, (trace, difference), limits);
             found.counterexample = Some(shortest);
             if let Some((trace, error)) = failed {
                 let step = player.step();
@@ -277,7 +277,7 @@ fn shrink(
     player: &mut Player,
     tree: &mut impl ValueTree<Value = Vec<u16>>,
     first: (Trace, Difference),
-    stop: &AtomicBool,
+    &Limits { stop, tries, .. }: &Limits<'_>,
 ) -> ((Trace, Difference), Option<(Trace, ReplayError)>) {
     let mut best = cut(scenario, first);
     let mut has_more = tree.simplify();
@@ -285,6 +285,9 @@ fn shrink(
     for _ in 0..most_tries {
         if !has_more || stop.load(Ordering::Relaxed) {
             break;
+        }
+        if let Some(tries) = tries {
+            tries.fetch_add(1, Ordering::Relaxed);
         }
         let trace = drawn(scenario, &tree.current());
         let result = match player.replay(&trace, false) {

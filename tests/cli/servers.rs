@@ -173,22 +173,27 @@ fn killing_the_harness_leaves_no_server_behind() {
 
 /// Whatever is asked of it fails then, by a pipe that is broken: that would not say why.
 #[test]
-fn a_server_that_somebody_else_kills_is_named() {
-    let server = servers().swap_remove(0);
-    let path = server.path().to_str().expect("a path in UTF-8");
-    let arguments = ["fuzz", "two-clients-one-node", "--cases", "1000000", "--server", path, "--quiet"];
-    let harness = lockstep(&arguments).stderr(Stdio::piped()).spawn().expect("the binary starts");
-    // Work and not time: it plays histories then, and has started its server.
-    let id = eventually("the harness plays histories", || {
-        let server = children_of(harness.id()).into_iter().find(|&child| is_server(child))?;
-        (worked(&harness) >= WORK).then_some(server)
-    });
-    kill_process(Pid::from_raw(id.cast_signed()).expect("it is not 0"), Signal::KILL).expect("it is there");
-    let ended = harness.wait_with_output().expect("our own child");
-    let said = String::from_utf8(ended.stderr).expect("text");
-    assert_eq!(ended.status.code(), Some(5), "{said}");
-    let says = format!("n1 (process {id}) has ended (signal: 9 (SIGKILL)), and nothing here has ended it: ");
-    assert!(said.contains(&says), "{said}");
+fn a_server_that_somebody_else_kills_or_stops_is_named() {
+    let endings = [
+        (Signal::KILL, "has ended (signal: 9 (SIGKILL)), and nothing here has ended it: "),
+        (Signal::STOP, "was stopped by a signal, and nothing here has stopped it: "),
+    ];
+    for (signal, what) in endings {
+        let server = servers().swap_remove(0);
+        let path = server.path().to_str().expect("a path in UTF-8");
+        let arguments = ["fuzz", "two-clients-one-node", "--cases", "1000000", "--server", path, "--quiet"];
+        let harness = lockstep(&arguments).stderr(Stdio::piped()).spawn().expect("the binary starts");
+        // Work and not time: it plays histories then, and has started its server.
+        let id = eventually("the harness plays histories", || {
+            let server = children_of(harness.id()).into_iter().find(|&child| is_server(child))?;
+            (worked(&harness) >= WORK).then_some(server)
+        });
+        kill_process(Pid::from_raw(id.cast_signed()).expect("it is not 0"), signal).expect("it is there");
+        let ended = harness.wait_with_output().expect("our own child");
+        let said = String::from_utf8(ended.stderr).expect("text");
+        assert_eq!(ended.status.code(), Some(5), "{said}");
+        assert!(said.contains(&format!("n1 (process {id}) {what}")), "{said}");
+    }
 }
 
 /// One history in a file: a scenario has several, and each failover takes Sentinel several seconds.

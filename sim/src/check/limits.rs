@@ -23,6 +23,8 @@ pub struct Limits<'a> {
     pub progress: &'a AtomicU64,
     /// The pass that counts them; `None`: nobody asks.
     pub pass: Option<&'a PassNow>,
+    /// Histories that were tried in order to make one that differs shorter; `None`: nobody asks.
+    pub tries: Option<&'a AtomicU64>,
 }
 
 /// A pass of a check over the states of a scenario.
@@ -78,7 +80,16 @@ pub enum Stopped {
 impl<'a> Limits<'a> {
     /// No limit: it ends only when it is told to stop.
     pub const fn none(stop: &'a AtomicBool, progress: &'a AtomicU64) -> Self {
-        Self { max_states: None, max_bytes: None, resident: None, time_limit: None, stop, progress, pass: None }
+        Self {
+            max_states: None,
+            max_bytes: None,
+            resident: None,
+            time_limit: None,
+            stop,
+            progress,
+            pass: None,
+            tries: None,
+        }
     }
 }
 

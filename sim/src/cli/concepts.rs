@@ -1,7 +1,7 @@
 //! The concepts that `lockstep explain` explains beside what has a name in a file or an output.
 
 /// Each concept, and what it means.
-pub(super) const CONCEPTS: [(&str, &str); 11] = [
+pub(super) const CONCEPTS: [(&str, &str); 12] = [
     (
         "tick",
         "the unit of time of a scenario. All times in a scenario are whole numbers of ticks, and nothing shorter is \
@@ -68,6 +68,17 @@ pub(super) const CONCEPTS: [(&str, &str); 11] = [
          period in ticks: lease = 3 and renew_every = 1 is what Redisson does when no lease time is given (30 s, renewed \
          every 10 s). Without renew_every there is no watchdog, and a lock whose lease is shorter than its work is lost. \
          Keys of [protocol] say what the watchdog does when a renewal has no answer, or finds another holder.",
+    ),
+    (
+        "deployment",
+        "how the servers of real Redisson are set up, which the scenario does not say: --deployment of `lockstep replay` and \
+         `lockstep fuzz`, with --on redisson. Without it: a single server, or a master with replicas. In a cluster Redisson \
+         publishes by SPUBLISH (from Redis 7.0 and Redisson 3.43 on), sends every request again that has no answer, and a replica \
+         takes over by CLUSTER FAILOVER TAKEOVER; restart_node, names = 2 and subscribe_to = \"replica\" are refused, and beside \
+         replicas hand_over, cut_link, refuse_writes and pause_node, since an old master of a cluster that runs follows the new \
+         one at once. With sentinel a sentinel tells clients where the first master is, and requests are sent again as in a \
+         cluster; only subscribe_to = \"replica\" is refused. In both the harness decides when a failover happens and when a client \
+         learns of it, as the history says.",
     ),
     (
         "frontier",

@@ -110,7 +110,9 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
         // A value explains itself beside the others of its key.
         let quoted = format!("\"{what}\"");
         let keys: Vec<_> = KEYS.iter().filter(|key| key.takes.contains(&quoted)).map(of_key).collect();
-        return Ok((!keys.is_empty()).then(|| ("key", keys.join("\n"))));
+        let profile = Profile::ALL.into_iter().find(|profile| profile.name() == what);
+        let sets = profile.map_or_else(String::new, of_profile);
+        return Ok((!keys.is_empty()).then(|| ("key", keys.join("\n") + &sets)));
     }
     match scenario::located(&[what.to_owned()]) {
         Ok(scenarios) => {
@@ -158,6 +160,13 @@ fn mentions(what: &str) -> Option<String> {
 fn of_term(term: &GlossaryTerm) -> String {
     let text = paragraph(&format!("{}: {}", term.names.join(", "), term.means));
     if term.elsewhere.is_empty() { text } else { text + "\n" + &row("known as", &term.elsewhere) }
+}
+
+/// What each key of `[protocol]` is where a scenario sets only its profile.
+fn of_profile(profile: Profile) -> String {
+    let switches = words::switches(profile.protocol());
+    let lines = switches.into_iter().map(|(key, value)| format!("  {key} = {value}\n"));
+    format!("\nprofile = \"{}\" sets\n{}", profile.name(), lines.collect::<String>())
 }
 
 fn of_property(property: Property) -> String {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lockstep_model::trace::Trace;
@@ -12,13 +12,14 @@ use super::agreeing;
 use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen, typed};
 use super::interrupt;
-use super::out::{make_folder, write_whole};
-use super::progress::{ProgressUnit, watched};
+use super::out::{OutFolder, write_whole};
+use super::progress::{ProgressUnit, watched_as};
 use super::replay::{in_the_world_of, report_unsuited};
 use super::screen::Screen;
 use super::servers::{again, server, server_failed};
 use super::target::TargetArgs;
 use super::within::MaxMemory;
+use crate::check::Limits;
 use crate::exit::Exit;
 use crate::fuzz::{self, Agreement, FuzzFailure, FuzzOptions, Fuzzed};
 use crate::render::json as trace_json;
@@ -73,9 +74,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
     let chosen = input::scenarios(&args.scenarios, screen)?;
     input::each_name_once(&chosen, screen)?;
     // Before the search: the first divergence may be found only after hours.
-    if let Some(out) = &args.out {
-        make_folder(out, screen)?;
-    }
+    let _made = args.out.as_deref().map(|out| OutFolder::make(out, screen)).transpose()?;
     let server = server(args.server.as_deref(), screen)?;
     let seed = args.seed.unwrap_or_else(a_seed);
     let options = FuzzOptions { cases: args.cases, seed };
@@ -91,21 +90,24 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
             report_other_rules(&one.scenario.name, screen);
             continue;
         }
-        let cases = AtomicU64::new(0);
+        let (cases, tries) = (AtomicU64::new(0), AtomicU64::new(0));
         let started = Instant::now();
         args.target.warn_of_other_version(&one.scenario.name, &one.scenario.config, screen);
         let program = match args.target.program(&one.scenario.config) {
             Ok(program) => program,
             Err(error) => return Err(server_failed(&error, screen)),
         };
-        let fuzzed = watched(screen, &one.scenario.name, ProgressUnit::HISTORIES, &cases, || {
-            fuzz::fuzz(
-                &in_the_world_of(&server, one, screen, "drawn"),
-                &server,
-                program,
-                options,
-                &args.memory.limits(&cases),
-            )
+        let so_far = || match tries.load(Ordering::Relaxed) {
+            0 => ProgressUnit::HISTORIES.words(cases.load(Ordering::Relaxed)),
+            tries => format!(
+                "history {} differs; making it shorter: {} tried",
+                thousands(cases.load(Ordering::Relaxed)),
+                ProgressUnit::HISTORIES.words(tries)
+            ),
+        };
+        let fuzzed = watched_as(screen, &one.scenario.name, None, &so_far, || {
+            let limits = Limits { tries: Some(&tries), ..args.memory.limits(&cases) };
+            fuzz::fuzz(&in_the_world_of(&server, one, screen, "drawn"), &server, program, options, &limits)
         });
         let seconds = started.elapsed().as_secs_f64();
         let fuzzed = match fuzzed {
@@ -347,7 +349,7 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
         let (paint, width, declared) = (screen.paint(), Screen::width(), Declared::Unknown);
         let options = text::TextOptions { paint, width, declared, next, found: None };
         page += &text::picture(trace, &options);
-        let _ = writeln!(page, "{}", replayed::difference(difference, trace));
+        let _ = writeln!(page, "{}", replayed::difference(difference, trace, fuzzed.clients.as_deref()));
         let _ = write!(page, "{}", drawn.switch_words());
     }
     let failed = all.iter().filter(|drawn| drawn.is_diverged()).count();

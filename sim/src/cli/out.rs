@@ -26,6 +26,25 @@ pub(super) fn make_folder(folder: &Path, screen: &Screen) -> Ended<()> {
     tempfile::tempfile_in(folder).map(drop).map_err(|error| fail("write into", error))
 }
 
+/// A folder for what may be found. Where nothing is written into one that was made for it, it goes again.
+pub(super) struct OutFolder<'a>(Option<&'a Path>);
+
+impl<'a> OutFolder<'a> {
+    /// Makes it and its parents, and checks that a file can be written there.
+    pub(super) fn make(folder: &'a Path, screen: &Screen) -> Ended<Self> {
+        let is_new = !exists(folder);
+        make_folder(folder, screen)?;
+        Ok(Self(is_new.then_some(folder)))
+    }
+}
+
+impl Drop for OutFolder<'_> {
+    fn drop(&mut self) {
+        // It fails where there is anything in it.
+        let _ = self.0.map(fs::remove_dir);
+    }
+}
+
 /// Writes a file atomically: a reader finds the old one or the new one, never a part.
 pub(super) fn write_whole(file: &Path, text: &str, screen: &Screen) -> Ended<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -32,6 +32,14 @@ impl ProgressUnit {
     /// What an examination has gone through: its searches, and its replays.
     pub(super) const EXAMINED: Self = Self { unit: "states and histories", one: None, advice: None };
 
+    /// `1 history`, `12 histories`.
+    pub(super) fn words(self, count: u64) -> String {
+        match count {
+            1 => format!("1 {}", self.one.unwrap_or(self.unit)),
+            more => format!("{} {}", thousands(more), self.unit),
+        }
+    }
+
     /// States of a search. Whoever has set a limit knows the advice.
     pub(super) fn states(within: Within) -> Self {
         let advice = "a scenario can have many millions of states: Ctrl-C prints what is known so far, --timeout 60s, \
@@ -65,15 +73,11 @@ fn of_pass(pass: &PassNow, states: &AtomicU64) -> String {
 pub(super) fn watched<T>(
     screen: &Screen,
     label: &str,
-    ProgressUnit { unit, one, advice }: ProgressUnit,
+    unit: ProgressUnit,
     count: &AtomicU64,
     work: impl FnOnce() -> T,
 ) -> T {
-    let so_far = || match count.load(Ordering::Relaxed) {
-        1 => format!("1 {}", one.unwrap_or(unit)),
-        more => format!("{} {unit}", thousands(more)),
-    };
-    watched_as(screen, label, advice, &so_far, work)
+    watched_as(screen, label, unit.advice, &|| unit.words(count.load(Ordering::Relaxed)), work)
 }
 
 /// Does the work and shows its progress in any words: `label: set 12 of 93`.

@@ -82,8 +82,7 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
     args.target.refuse_impossible(args.sentinel, screen)?;
     let what = input::trace_or_scenarios(&args.what, screen)?;
     let server = server(args.server.as_deref(), screen)?;
-    let (mut waiting, mut exit) = waiting(what, args, &server, screen)?;
-    let mut left_out = 0;
+    let (mut waiting, mut exit, mut left_out) = waiting(what, args, &server, screen)?;
     if args.sentinel {
         // Whether there is one for Sentinel must be known before the first is replayed.
         let mut all = Vec::new();
@@ -272,27 +271,36 @@ pub(super) fn in_the_world_of(server: &ServerProgram, one: &Chosen, screen: &Scr
     Scenario { config, ..one.scenario.clone() }
 }
 
-/// What to replay, and whether a limit kept other histories from being found.
+/// What to replay, whether a limit kept other histories from being found, and how many scenarios the target cannot follow.
 fn waiting(
     what: Input,
     args: &ReplayArgs,
     server: &ServerProgram,
     screen: &Screen,
-) -> Ended<(VecDeque<PendingReplay>, Exit)> {
+) -> Ended<(VecDeque<PendingReplay>, Exit, usize)> {
     let chosen = match what {
         Input::Trace(trace) => {
             show::refuse_property_of_trace(args.property, &args.what, screen)?;
             let declared = input::declared(&trace);
             let history = History { declared, trace: *trace, argument: typed(&args.what), of: None };
-            return Ok((VecDeque::from([PendingReplay::History(Box::new(history))]), Exit::AsDeclared));
+            return Ok((VecDeque::from([PendingReplay::History(Box::new(history))]), Exit::AsDeclared, 0));
         }
         Input::Scenarios(chosen) => chosen,
     };
     let mut waiting = VecDeque::new();
-    let mut exit = Exit::AsDeclared;
+    let (mut exit, mut left_out, is_only) = (Exit::AsDeclared, 0, chosen.len() == 1);
     for one in chosen {
         let one = Rc::new(Chosen { scenario: in_the_world_of(server, &one, screen, "replayed"), ..one });
         show::refuse_foreign_property(args.property, &one.scenario, screen)?;
+        // Before the search, which may take long.
+        if let Some(error) = args.target.refusal(&one.scenario.config) {
+            if is_only {
+                return Err(server_failed(&error, screen));
+            }
+            report_unsuited(&one.scenario.name, &error, screen);
+            left_out += 1;
+            continue;
+        }
         let outcome = checked(&one, args.within, args.property, screen)?;
         if let Some(property) = args.property {
             let Some(found) = outcome.found(property) else {
@@ -319,7 +327,7 @@ fn waiting(
             break;
         }
     }
-    Ok((waiting, exit))
+    Ok((waiting, exit, left_out))
 }
 
 /// The histories of a scenario that together take every kind of action. Where a limit keeps one from being found, `exit`

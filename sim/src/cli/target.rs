@@ -8,7 +8,7 @@ use lockstep_redis::Scripts;
 use super::common::Ended;
 use super::screen::Screen;
 use crate::exit::Exit;
-use crate::replay::redisson::{Deployment, IdleJvms, RedissonProgram};
+use crate::replay::redisson::{Deployment, IdleJvms, RedissonProgram, refuse_world};
 use crate::replay::{ReplayError, TargetProgram};
 
 /// What plays the clients.
@@ -25,10 +25,11 @@ enum TargetName {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum DeploymentName {
     /// A cluster of one master and its replicas: SPUBLISH on Redis 7.0 and newer, requests without an answer are sent again, and
-    /// a replica takes over by CLUSTER FAILOVER TAKEOVER; beside replicas without hand-overs, cut links, refused writes, and
-    /// nodes that stand still or start again
+    /// a replica takes over by CLUSTER FAILOVER TAKEOVER. It refuses `restart_node`, `names = 2` and `subscribe_to =
+    /// "replica"`, and beside replicas `hand_over`, `cut_link`, `refuse_writes` and `pause_node`
     Cluster,
-    /// A sentinel tells where the first master is: requests without an answer are sent again
+    /// A sentinel tells where the first master is: requests without an answer are sent again. It refuses `subscribe_to =
+    /// "replica"`
     Sentinel,
 }
 
@@ -89,9 +90,25 @@ impl TargetArgs {
         }
     }
 
+    /// Why this target cannot follow a scenario, which can be said before any search.
+    pub(super) fn refusal(&self, config: &Config) -> Option<ReplayError> {
+        if !self.is_redisson() {
+            return None;
+        }
+        let refused = self.redisson(config).and_then(|program| refuse_world(config, &program)).err()?;
+        matches!(refused, ReplayError::NotForRedisson { .. }).then_some(refused)
+    }
+
     /// Says that the version is not the one whose profile the clients of this scenario have: a difference may be one of the two.
     pub(super) fn warn_of_other_version(&self, name: &str, config: &Config, screen: &Screen) {
         let of_profile = config.protocol.profile.redisson_version();
+        if self.is_redisson() && of_profile.is_none() {
+            screen.warn(&format!(
+                "the clients of {name} are those of the profile {}, and Redisson is held against them: a difference may be one between \
+                 the two",
+                config.protocol.profile.name()
+            ));
+        }
         let Some((asked, (own, nearest))) = self.redisson.as_deref().zip(of_profile.zip(self.nearest_profile())) else {
             return;
         };

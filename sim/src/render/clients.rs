@@ -70,10 +70,10 @@ pub(super) fn unlike_clients(config: &Config) -> impl Iterator<Item = String> {
 }
 
 /// A key of a scenario and its value.
-type KeyAndValue = (&'static str, Value);
+pub type KeyAndValue = (&'static str, Value);
 
 /// The switches of a protocol but for its profile, as a scenario would write them.
-fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
+pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
     let Protocol {
         profile: _,
         receipts,

@@ -36,7 +36,7 @@ pub fn page(trace: &Trace, replayed: &Played, options: &text::TextOptions) -> St
                 page,
                 "diverged: on {}, at {}",
                 servers_and_clients(&replayed.server, replayed.clients.as_deref()),
-                difference(found, trace)
+                difference(found, trace, replayed.clients.as_deref())
             );
         }
     }
@@ -80,19 +80,23 @@ pub fn servers_and_clients(server: &str, clients: Option<&str>) -> String {
 }
 
 /// A difference, with the model's value above that of Redis.
-pub fn difference(difference: &Difference, trace: &Trace) -> String {
+/// `clients`: the library whose clients did something else; `None`: our scripts were asked.
+pub fn difference(difference: &Difference, trace: &Trace, clients: Option<&str>) -> String {
     let actor = actor(&trace.config, difference.action);
     let mut page =
         format!("step {}, {actor} {}: {} differs\n", difference.step, does(difference.action), difference.what);
-    for (who, says) in [("model", &difference.model), ("redis", &difference.redis)] {
+    // A library is called by its name: `redisson 4.7.0`.
+    let other = clients.and_then(|clients| clients.split(' ').next()).unwrap_or("redis");
+    let width = other.len();
+    for (who, says) in [("model", &difference.model), (other, &difference.redis)] {
         let mut lines = says.lines();
-        let _ = writeln!(page, "  {who}  {}", lines.next().unwrap_or_default());
+        let _ = writeln!(page, "  {who:width$}  {}", lines.next().unwrap_or_default());
         for line in lines {
-            let _ = writeln!(page, "         {line}");
+            let _ = writeln!(page, "  {:width$}  {line}", "");
         }
     }
     if let Some(known) = difference.known {
-        let _ = writeln!(page, "  known  {known}");
+        let _ = writeln!(page, "  {:width$}  {known}", "known");
     }
     page
 }

@@ -161,6 +161,15 @@ pub enum ReplayError {
         error: Box<ReplayError>,
     },
 
+    /// A server stands still that was to run.
+    #[error("{server} was stopped by a signal, and nothing here has stopped it: {error}")]
+    ServerStopped {
+        /// Its name in the scenario, with its process.
+        server: String,
+        /// What could not be done because of that.
+        error: Box<ReplayError>,
+    },
+
     /// A server was asked and did not answer, or not to the end.
     #[error("{reason} (asked: {asked})")]
     GivenUp {

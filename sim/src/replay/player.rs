@@ -98,7 +98,7 @@ impl Player {
         target: TargetProgram,
         watch: Option<SentinelWatch>,
     ) -> Result<Self, ReplayError> {
-        let clients = target.name();
+        let clients = target.name(config);
         let scripts = target.scripts();
         let receipt_lease = target.receipt_lease(config);
         let is_cluster = target.is_in_cluster();
@@ -159,7 +159,7 @@ impl Player {
         self.replay_on_running_servers(trace, keeps_answers).map_err(|error| self.with_cause(error))
     }
 
-    /// A server that has ended fails whatever is asked of it, with errors that do not say so.
+    /// A server that has ended, or stands still, fails whatever is asked of it, with errors that do not say so.
     fn with_cause(&self, error: ReplayError) -> ReplayError {
         if matches!(error, ReplayError::Stopped) {
             return error;
@@ -173,13 +173,14 @@ impl Player {
             }
             thread::sleep(Duration::from_millis(1));
         };
-        match ended {
-            Some((name, process, status)) => ReplayError::ServerEnded {
-                server: format!("{name} (process {process})"),
-                status,
-                error: Box::new(error),
-            },
-            None => error,
+        let error = Box::new(error);
+        let named = |name, process| format!("{name} (process {process})");
+        match (ended, self.testbed.servers.unasked_stop()) {
+            (Some((name, process, status)), _) => {
+                ReplayError::ServerEnded { server: named(name, process), status, error }
+            }
+            (None, Some((name, process))) => ReplayError::ServerStopped { server: named(name, process), error },
+            (None, None) => *error,
         }
     }
 

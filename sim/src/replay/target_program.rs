@@ -1,6 +1,7 @@
 //! Which program plays the clients of a history.
 
 use lockstep_model::Config;
+use lockstep_model::trace::client_name;
 use lockstep_redis::{Lease, Scripts};
 
 use super::redisson::{Deployment, RedissonProgram, asks_once};
@@ -27,12 +28,18 @@ impl From<RedissonProgram> for TargetProgram {
 }
 
 impl TargetProgram {
-    /// The client library, its version and, if it is none of the scenario, the deployment; `None`: our scripts.
-    pub fn name(&self) -> Option<String> {
-        match self {
-            Self::Scripts(_) => None,
-            Self::Redisson(program) => Some(format!("redisson {}{}", program.version(), program.deployment().words())),
-        }
+    /// The client library, its version, the clients of this scenario that have another one and, if it is none of the scenario, the
+    /// deployment; `None`: our scripts.
+    pub fn name(&self, config: &Config) -> Option<String> {
+        let Self::Redisson(program) = self else { return None };
+        let version_of =
+            |client| program.version_of(config.of_client(client).protocol.profile, config.protocol.profile);
+        let others: Vec<_> = (0..config.clients.count)
+            .filter(|client| version_of(*client) != program.version())
+            .map(|client| format!("{}: {}", client_name(client), version_of(client)))
+            .collect();
+        let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+        Some(format!("redisson {}{others}{}", program.version(), program.deployment().words()))
     }
 
     /// Whether its server is a cluster of its own.

@@ -42,6 +42,14 @@ impl Deployment {
     /// Why a scenario cannot be what happens in this deployment, and what to change; `None`: it can.
     pub(super) fn refused(self, config: &Config) -> Option<String> {
         let option = self.option()?;
+        if config.is_split() && !every_call_is(config, Resend::All) {
+            // With a single server it sends neither acquires nor releases again, or both.
+            let other =
+                if every_call_is(config, Resend::None) { format!(", or remove {option}") } else { String::new() };
+            let reason =
+                "unlike with a single server it sends every request again that has no answer; set resend to \"all\"";
+            return Some(format!("{reason}{other}"));
+        }
         let reason = self.what_it_cannot_show(config)?;
         Some(format!("{reason}, or remove {option}"))
     }
@@ -65,15 +73,12 @@ impl Deployment {
                 "in a cluster it renews the locks of each slot by a script of its own; set names to 1".to_owned(),
             );
         }
-        let sends_all_again = |client| config.of_client(client).calls.resend == Resend::All;
-        if config.is_split() && !(0..config.clients.count).all(sends_all_again) {
-            return Some(
-                "unlike with a single server it sends every request again that has no answer; set resend to \"all\""
-                    .to_owned(),
-            );
-        }
         None
     }
+}
+
+fn every_call_is(config: &Config, resend: Resend) -> bool {
+    (0..config.clients.count).all(|client| config.of_client(client).calls.resend == resend)
 }
 
 /// A fault of the scenario that has another course in a cluster, and which.

@@ -25,6 +25,8 @@ const END_WAIT: Duration = Duration::from_secs(1);
 const COMMANDS: &str = "3";
 /// No answer of the driver is longer, in bytes.
 const LONGEST_LINE: usize = 1 << 20;
+/// So many lines of those that a JVM writes before it is ready are kept.
+const LINES_BEFORE: usize = 10;
 /// The monotonic clock has nanoseconds.
 pub const NS_OF_MS: i64 = 1_000_000;
 
@@ -48,6 +50,8 @@ pub struct Jvm {
     input: ChildStdin,
     output: ChildStdout,
     unread: Vec<u8>,
+    /// What it wrote before it was ready, which no driver writes.
+    said_before: Vec<String>,
     /// Ends of calls that nobody has asked for yet.
     ended: Vec<(u64, String)>,
     number: u64,
@@ -89,9 +93,10 @@ impl Jvm {
         set.map_err(|errno| ReplayError::system("set up the pipe of a JVM")(errno.into()))?;
         let threads = WatchedThreads::of(process.id());
         let (unread, ended) = (Vec::new(), Vec::new());
-        let mut jvm = Self { process, clock, input, output, unread, ended, number: 0, threads, folder };
-        let is_ready = |line: &String| line.starts_with("ready ");
-        let ready = jvm.wait_for("it to be ready", &mut [], |jvm| Ok(jvm.next_line()?.filter(is_ready)))?;
+        let said_before = Vec::new();
+        let mut jvm = Self { process, clock, input, output, unread, said_before, ended, number: 0, threads, folder };
+        let ready = jvm.wait_for("it to be ready", &mut [], Self::take_ready)?;
+        jvm.said_before.clear();
         let words: Vec<_> = ready.split(' ').collect();
         if words.get(1) == Some(&COMMANDS) && words.get(3) != Some(&driver.version.as_str()) {
             let said = words.get(3).unwrap_or(&"another version");
@@ -141,7 +146,7 @@ impl Jvm {
                     Err(self.failed(&format!("{words}: {answer}")))
                 };
             }
-            self.check_among(gates, begin, words)?;
+            self.check_among(gates, begin, &format!("it to obey `{words}`"))?;
             thread::sleep(Duration::from_micros(200));
             let page = self.clock.page();
             let gates: Vec<&ClientGate> = gates.iter().map(|gate| &**gate).collect();
@@ -162,7 +167,8 @@ impl Jvm {
     /// Sends a command. Returns its number, and what was answered.
     fn ask(&mut self, words: &str, gates: &mut [&mut ClientGate]) -> Result<(u64, String), ReplayError> {
         let number = self.send(words)?;
-        let answer = self.wait_for(words, gates, |jvm| jvm.take_answer(number))?;
+        let awaited = format!("it to obey `{words}`");
+        let answer = self.wait_for(&awaited, gates, |jvm| jvm.take_answer(number))?;
         match answer.strip_prefix("ok ") {
             Some(told) => Ok((number, told.to_owned())),
             None => Err(self.failed(&format!("{words}: {answer}"))),
@@ -328,6 +334,19 @@ impl Jvm {
         }
     }
 
+    /// The line by which the driver says that it is there. A JVM that cannot start says why before it ends.
+    fn take_ready(&mut self) -> Result<Option<String>, ReplayError> {
+        while let Some(line) = self.next_line()? {
+            if line.starts_with("ready ") {
+                return Ok(Some(line));
+            }
+            if self.said_before.len() < LINES_BEFORE {
+                self.said_before.push(line);
+            }
+        }
+        Ok(None)
+    }
+
     fn take_answer(&mut self, number: u64) -> Result<Option<String>, ReplayError> {
         while let Some(line) = self.next_line()? {
             if let Some(answer) = line.strip_prefix(&format!("answer {number} ")) {
@@ -405,10 +424,13 @@ impl Jvm {
     fn unrest(&self, gates: &[&mut ClientGate]) -> String {
         let page = self.clock.page();
         let gates: Vec<&ClientGate> = gates.iter().map(|gate| &**gate).collect();
-        let due_in_ms = page.next_due_ns().saturating_sub(self.now_ns()) / NS_OF_MS;
+        let timer = match page.next_due_ns() {
+            i64::MAX => "none".to_owned(),
+            due_ns => format!("in {} ms", due_ns.saturating_sub(self.now_ns()) / NS_OF_MS),
+        };
         let awake = self.threads.awake(page).join(", ");
         format!(
-            "threads that sleep by the machine's clock: {}; its next timer is due in {due_in_ms} ms; threads that run: {}; bytes on its \
+            "threads that sleep by the machine's clock: {}; its next timer: {timer}; threads that run: {}; bytes on its \
              connections: {}",
             page.sleepers.load(Ordering::SeqCst),
             if awake.is_empty() { "none" } else { &awake },
@@ -429,12 +451,18 @@ impl Jvm {
         let written = std::fs::read_to_string(console(self.folder.path())).unwrap_or_default();
         // What each JVM says at its start explains nothing.
         let is_usual = |line: &&str| line.starts_with("SLF4J") || line.contains("Async deflation is disabled");
-        let lines: Vec<_> = written.lines().filter(|line| !is_usual(line)).collect();
-        let ended = self.process.unasked_end();
-        ReplayError::JvmFailed {
-            reason: ended.map_or_else(|| reason.to_owned(), |status| format!("it has ended ({status})")),
-            log_tail: lines[lines.len().saturating_sub(5)..].join("\n"),
-        }
+        // What keeps a JVM from starting it writes to its output, where the driver's lines would come.
+        let output = String::from_utf8_lossy(&self.unread);
+        let said = self.said_before.iter().map(String::as_str).chain(output.lines());
+        let lines: Vec<_> = said.chain(written.lines()).filter(|line| !is_usual(line)).collect();
+        let reason = match self.process.unasked_end() {
+            Some(status) => format!("it has ended ({status})"),
+            None if self.process.is_stopped() => {
+                format!("its process {} was stopped by a signal, and nothing here has stopped it", self.process_id())
+            }
+            None => reason.to_owned(),
+        };
+        ReplayError::JvmFailed { reason, log_tail: lines[lines.len().saturating_sub(5)..].join("\n") }
     }
 }
 

@@ -60,13 +60,17 @@ impl RedissonProgram {
     /// # Errors
     /// `NoRedisson`.
     pub fn for_profile(&self, own: Profile, of_scenario: Profile) -> Result<Self, ReplayError> {
-        match own.redisson_version().filter(|_| own != of_scenario) {
-            Some(version) => {
-                let driver = Self::find_with(version, self.idle.clone())?.driver;
-                Ok(Self { driver, ..self.clone() })
-            }
-            None => Ok(self.clone()),
+        let version = self.version_of(own, of_scenario);
+        if version == self.version() {
+            return Ok(self.clone());
         }
+        let driver = Self::find_with(version, self.idle.clone())?.driver;
+        Ok(Self { driver, ..self.clone() })
+    }
+
+    /// That version.
+    pub fn version_of(&self, own: Profile, of_scenario: Profile) -> &str {
+        own.redisson_version().filter(|_| own != of_scenario).unwrap_or_else(|| self.version())
     }
 
     /// The same, with callers that give up in this way.
@@ -100,10 +104,15 @@ impl RedissonProgram {
 
     /// The commands by which its clients must publish and subscribe on such a server (docs/facts/redisson.md#publish-command).
     pub fn pub_sub_commands(&self, server: &ServerProgram) -> PubSubCommands {
-        let has_version_sharded = self.profile() != Profile::Redisson315;
-        let is_sharded = self.deployment == Deployment::Cluster && has_version_sharded && server.has_sharded_channels();
+        let is_sharded =
+            self.deployment == Deployment::Cluster && self.publishes_in_shards() && server.has_sharded_channels();
         let commands = if is_sharded { PubSubCommands::SHARDED } else { PubSubCommands::ORDINARY };
         self.expected.unwrap_or(commands)
+    }
+
+    /// Whether its version publishes in the shard of a lock where a cluster has that.
+    pub fn publishes_in_shards(&self) -> bool {
+        self.profile() != Profile::Redisson315
     }
 
     /// The profile of its version: the newest one that is not newer, or the oldest. A version whose number cannot be read is taken

@@ -5,6 +5,7 @@ use lockstep_model::config::{
     Fault, InterruptedAcquire, Profile, Protocol, RefusedCall, Resend, StaleRenewal, WaitRule,
 };
 
+use super::deployment::Deployment;
 use super::interruption::Interruption;
 use super::program::RedissonProgram;
 use crate::replay::error::ReplayError;
@@ -35,12 +36,15 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     let of_split = if config.is_split() { &OF_SERVERS[..] } else { &[] };
     if let Some(fault) = of_split.iter().find(|fault| config.faults.left(**fault) > 0) {
         return refused(format!(
-            "requests that are under way to a server that ends are not replayed on it yet; remove {}",
+            "requests that are under way to a server that ends are not replayed on it yet; remove {}, or use mode = \"atomic\"",
             fault.name()
         ));
     }
     if let Some(reason) = program.deployment().refused(config) {
         return refused(reason);
+    }
+    if program.deployment() == Deployment::Cluster {
+        refuse_mixed_channels(config, program)?;
     }
     if config.cluster.replicas > 0 {
         refuse_replicas(config, program)?;
@@ -57,6 +61,22 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
         .try_for_each(|client| refuse_client(&config.of_client(client), config.protocol.profile, program))
 }
 
+/// Clients of which some publish in the shard of a lock and others do not never wake each other.
+fn refuse_mixed_channels(config: &Config, program: &RedissonProgram) -> Result<(), ReplayError> {
+    let of_scenario = config.protocol.profile;
+    let publishes_in_shards = |client: u8| -> Result<bool, ReplayError> {
+        let own = config.of_client(client).protocol.profile;
+        Ok(program.for_profile(own, of_scenario)?.publishes_in_shards())
+    };
+    let all = (0..config.clients.count).map(publishes_in_shards).collect::<Result<Vec<_>, _>>()?;
+    if all.iter().all(|in_shards| *in_shards == all[0]) {
+        return Ok(());
+    }
+    let reason = "its versions from 3.43 on publish by SPUBLISH in a cluster of Redis 7.0 and newer and 3.15 by PUBLISH, so that they \
+                  do not wake each other, which is not modelled; give all clients one profile, or remove --deployment cluster";
+    Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason: reason.to_owned() })
+}
+
 /// What clients with replicas do that is not followed.
 fn refuse_replicas(config: &Config, program: &RedissonProgram) -> Result<(), ReplayError> {
     let refused = |reason: &str| {
@@ -68,7 +88,9 @@ fn refuse_replicas(config: &Config, program: &RedissonProgram) -> Result<(), Rep
         return refused("beside replicas it sends every request again; set resend to \"all\"");
     }
     if config.is_split() && config.faults.interrupt > 0 {
-        return refused("an interrupted caller beside replicas is not replayed on it yet; remove interrupt");
+        return refused(
+            "in a split network an interrupted caller beside replicas is not replayed on it yet; remove interrupt, or use mode = \"atomic\"",
+        );
     }
     // Where each acquire is one request, the application may wait before it calls: the delay is its own then.
     if cluster.start_delay > 0 || cluster.lock_delay > 0 && config.waits() {

@@ -139,6 +139,13 @@ impl OwnProcess {
         Some(ExitStatus::from_raw(raw))
     }
 
+    /// Whether the process stands still by a signal, whoever has sent it.
+    pub fn is_stopped(&self) -> bool {
+        // The name, in brackets, may contain anything.
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.id())).unwrap_or_default();
+        stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('T'))
+    }
+
     /// Makes the process stand still (SIGSTOP), and waits until it does.
     ///
     /// # Errors

@@ -151,6 +151,14 @@ impl ServerGroup {
         self.members.iter().enumerate().find_map(of)
     }
 
+    /// A server that stands still, and nothing here has stopped it: its name and its process.
+    pub fn unasked_stop(&self) -> Option<(String, u32)> {
+        let of = |(index, member): (usize, &GroupMember)| {
+            member.node.is_stopped_unasked().then(|| (name_of_node(index), member.node.pid()))
+        };
+        self.members.iter().enumerate().find_map(of)
+    }
+
     /// Brings the servers into the state in which every history begins.
     ///
     /// # Errors

@@ -257,6 +257,11 @@ impl ServerNode {
         if self.is_stopping.load(Ordering::Relaxed) { None } else { self.process().unasked_end() }
     }
 
+    /// Whether its process stands still, and nothing here has stopped it.
+    pub fn is_stopped_unasked(&self) -> bool {
+        !self.is_paused() && self.process().is_stopped()
+    }
+
     /// Makes the node a replica behind `gate`, and waits until it has the master's data and each of the two lists the
     /// other as linked.
     ///
