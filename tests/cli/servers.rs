@@ -178,7 +178,7 @@ fn a_server_that_somebody_else_kills_or_stops_is_named() {
         (Signal::KILL, "has ended (signal: 9 (SIGKILL)), and nothing here has ended it: "),
         (Signal::STOP, "was stopped by a signal, and nothing here has stopped it: "),
     ];
-    for (signal, what) in endings {
+    for (kill, what) in endings {
         let server = servers().swap_remove(0);
         let path = server.path().to_str().expect("a path in UTF-8");
         let arguments = ["fuzz", "two-clients-one-node", "--cases", "1000000", "--server", path, "--quiet"];
@@ -188,7 +188,7 @@ fn a_server_that_somebody_else_kills_or_stops_is_named() {
             let server = children_of(harness.id()).into_iter().find(|&child| is_server(child))?;
             (worked(&harness) >= WORK).then_some(server)
         });
-        kill_process(Pid::from_raw(id.cast_signed()).expect("it is not 0"), signal).expect("it is there");
+        kill_process(Pid::from_raw(id.cast_signed()).expect("it is not 0"), kill).expect("it is there");
         let ended = harness.wait_with_output().expect("our own child");
         let said = String::from_utf8(ended.stderr).expect("text");
         assert_eq!(ended.status.code(), Some(5), "{said}");
