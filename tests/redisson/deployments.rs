@@ -4,7 +4,7 @@ use lockstep_model::Action::{
     Acquire, CrashNode, Deliver, Promote, Release, SecondAsk, StartClient, Subscribe, WakeByMessage,
 };
 use lockstep_model::Property::OneBeliever;
-use lockstep_model::config::Profile;
+use lockstep_model::config::{Profile, Resend};
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config};
 use lockstep_sim::replay::redisson::{Deployment, PubSubCommands, RedissonProgram};
@@ -212,28 +212,52 @@ fn the_commands_of_a_single_server_are_a_difference_in_a_cluster() {
     assert_eq!((found.model, found.redis), (format!("SUBSCRIBE {channel}"), format!("SSUBSCRIBE {channel}")));
 }
 
+fn refused(deployment: Deployment, scenario: &Scenario) -> String {
+    let (config, name) = (scenario.config, &scenario.name);
+    match Player::start(&servers()[0], &config, deployed_in(deployment, &config)) {
+        Err(ReplayError::NotForRedisson { reason, .. }) => reason,
+        Err(error) => panic!("{name}: {error}"),
+        Ok(_) => panic!("{name} is followed"),
+    }
+}
+
 #[test]
 fn what_a_deployment_cannot_show_is_refused_with_the_reason() {
-    let refused = |deployment: Deployment, name: &str| {
-        let config = built_in(name).config;
-        match Player::start(&servers()[0], &config, deployed_in(deployment, &config)) {
-            Err(ReplayError::NotForRedisson { reason, .. }) => reason,
-            Err(error) => panic!("{name}: {error}"),
-            Ok(_) => panic!("{name} is followed"),
-        }
-    };
     for (deployment, name, reason) in [
         (Deployment::Cluster, "forced-hand-over-loses-the-grant", "sends clients there (MOVED); remove hand_over"),
         (Deployment::Cluster, "message-of-a-replica-comes-late", "use subscribe_to = \"master\""),
         (Deployment::Cluster, "restart-loses-the-grant", "executes nothing for 2 s; remove restart_node"),
         (Deployment::Cluster, "two-locks-in-one-renewal", "set names to 1"),
-        (Deployment::Cluster, "lost-acquire-is-not-resent", "set resend to \"all\""),
         (Deployment::Sentinel, "message-lost-with-a-broken-link", "use subscribe_to = \"master\""),
-        (Deployment::Sentinel, "lost-acquire-is-not-resent", "set resend to \"all\""),
     ] {
-        let said = refused(deployment, name);
+        let said = refused(deployment, &built_in(name));
         assert!(said.contains(reason), "{name}: {said}");
         let option = deployment.option().expect("it is asked for");
         assert!(said.ends_with(&format!(", or remove {option}")), "{name}: {said}");
     }
+}
+
+/// Without the deployment a single server would refuse it as well, where only releases are sent again.
+#[test]
+fn to_remove_the_deployment_is_advised_only_where_that_helps() {
+    for deployment in [Deployment::Cluster, Deployment::Sentinel] {
+        let mut scenario = built_in("lost-acquire-is-not-resent");
+        let said = refused(deployment, &scenario);
+        assert!(said.ends_with("set resend to \"all\""), "{said}");
+        scenario.config.calls.resend = Resend::None;
+        let said = refused(deployment, &scenario);
+        let option = deployment.option().expect("it is asked for");
+        assert!(said.ends_with(&format!("set resend to \"all\", or remove {option}")), "{said}");
+    }
+}
+
+/// One subscribes to a channel of the shard, and the other publishes to a channel of the same name that every node knows.
+#[test]
+fn clients_of_a_cluster_that_do_not_wake_each_other_are_refused() {
+    let text =
+        "lock = \"reentrant\"\n[time]\nlease = 3\n[clients]\ncount = 2\n[[client]]\nprofile = \"redisson-3.15\"\n";
+    let scenario =
+        Scenario::parse("mixed", &format!("story = \"x\"\n{text}")).unwrap_or_else(|error| panic!("{error}"));
+    let said = refused(Deployment::Cluster, &scenario);
+    assert!(said.contains("do not wake each other, which is not modelled; give all clients one profile"), "{said}");
 }
