@@ -236,6 +236,8 @@ actions! {
     Confirm { client, thread } = "confirm", when |config| config.cluster.wait_for > 0;
     /// A grant that too few replicas have is given back.
     Undo { client, thread } = "undo", when |config| config.can_lack_replicas() && !config.is_split();
+    /// A thread that has taken the lock sets its TTL.
+    SetTtl { client, thread } = "set_ttl", when |config| config.sets_ttl_apart() && !config.is_split();
     /// A holder writes to the resource.
     Work { client, thread } = "work", when |config| config.resource.is_some();
     /// A write that a thread has sent arrives at the resource, whatever has become of the thread.

@@ -51,6 +51,8 @@ impl ActionKind {
                 (ReplyKind::NotHeld, always),
                 (ReplyKind::Renewed, |config| config.time.renew_every.is_some()),
                 (ReplyKind::RenewalMissed, |config| config.time.renew_every.is_some()),
+                (ReplyKind::TtlSet, Config::sets_ttl_apart),
+                (ReplyKind::NoTtlSet, |config| config.sets_ttl_apart() && can_lose_grant(config)),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
@@ -111,6 +113,14 @@ impl ActionKind {
                 (ReplyKind::Done, |config| config.resource.is_some_and(Resource::is_far)),
             ],
             Self::Arrive => &[(ReplyKind::Accepted, always), (ReplyKind::Rejected, can_be_fenced_off)],
+            Self::SetTtl => &[
+                (ReplyKind::TtlSet, always),
+                (ReplyKind::NoTtlSet, can_lose_grant),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::SaveFailed, refuses_writes),
+                (ReplyKind::ReadOnly, can_be_demoted),
+                (ReplyKind::Unreachable, can_be_unreachable),
+            ],
             Self::Undo | Self::Release => &[
                 (ReplyKind::Released, always),
                 (ReplyKind::StillHeld, can_reenter),

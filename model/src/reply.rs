@@ -59,6 +59,10 @@ replies! {
     StillHeld = "still_held",
     /// The caller does not hold it; nothing was changed.
     NotHeld = "not_held",
+    /// The lock has its TTL.
+    TtlSet = "ttl_set",
+    /// There was no lock whose TTL could be set, and its caller does not look.
+    NoTtlSet = "no_ttl_set",
     /// The lease is complete again.
     Renewed = "renewed",
     /// The caller does not hold the lock any more; nothing was changed.

@@ -91,6 +91,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::GiveUp { client, thread } => context.process(client, |process| process.give_up(thread)).map(done),
         Action::Confirm { client, thread } => context.confirm(Holder::new(client, thread)),
         Action::Undo { client, thread } => context.undo(Holder::new(client, thread)),
+        Action::SetTtl { client, thread } => context.set_ttl(Holder::new(client, thread)),
         Action::Work { client, thread } => context.work(Holder::new(client, thread)),
         Action::Arrive { client, thread } => context.arrive(Holder::new(client, thread)),
         Action::Release { client, thread } => context.release(Holder::new(client, thread)),
@@ -245,6 +246,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::WakeByTimer { .. }
             | Action::GiveUp { .. }
             | Action::Confirm { .. }
+            | Action::SetTtl { .. }
             | Action::Work { .. }
             | Action::Arrive { .. }
             | Action::Discover { .. }

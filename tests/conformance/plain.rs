@@ -20,7 +20,7 @@ pub const PROOFS: KindProofs = KindProofs {
     has_every_fault: false,
 };
 
-const WRONG: [WrongScript; 9] = [
+const WRONG: [WrongScript; 15] = [
     WrongScript {
         script: "plain/acquire",
         rule: "taken although it is held",
@@ -78,6 +78,54 @@ const WRONG: [WrongScript; 9] = [
         caught_by: "keys on n1",
     },
     WrongScript {
+        script: "plain/setnx",
+        rule: "taken although it is held",
+        right: "redis.call('setnx', KEYS[1], ARGV[1]) == 0",
+        instead: "redis.call('set', KEYS[1], ARGV[1]) == 0",
+        scenario: "plain-setnx-then-expire",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "plain/setnx",
+        rule: "taken with a TTL at once",
+        right: "return redis.status_reply('OK')",
+        instead: "redis.call('pexpire', KEYS[1], 30000)\nreturn redis.status_reply('OK')",
+        scenario: "plain-setnx-then-expire",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "plain/expire",
+        rule: "no TTL is set",
+        right: "redis.call('pexpire', KEYS[1], ARGV[1])",
+        instead: "redis.call('exists', KEYS[1])",
+        scenario: "plain-setnx-then-expire",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "plain/expire",
+        rule: "a lock that is not there is told to have a TTL",
+        right: "return redis.call('pexpire', KEYS[1], ARGV[1])",
+        instead: "redis.call('pexpire', KEYS[1], ARGV[1])\nreturn 1",
+        scenario: "plain-late-expire-meets-another-lock",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "plain/delete",
+        rule: "nothing is deleted",
+        right: "redis.call('del', KEYS[1])",
+        instead: "redis.call('exists', KEYS[1])",
+        scenario: "plain-release-by-delete",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "plain/delete",
+        rule: "a release of nothing is told to have released",
+        right: "return redis.call('del', KEYS[1])",
+        instead: "redis.call('del', KEYS[1])\nreturn 1",
+        scenario: "plain-release-by-delete",
+        caught_by: "reply",
+    },
+    WrongScript {
         script: "plain/release",
         rule: "a late release frees the next lock of its own thread",
         right: "redis.call('get', lock) == value",
@@ -101,6 +149,9 @@ fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
         plain::acquire(scripts, &names, &a, ten_seconds),
         plain::extend(scripts, &names, &a, ten_seconds),
         plain::release(scripts, &names, &a),
+        plain::delete(scripts, &names),
+        plain::acquire_without_ttl(scripts, &names, &a),
+        plain::set_ttl(scripts, &names, ten_seconds),
     ]
 }
 
@@ -173,10 +224,14 @@ fn only_the_holder_releases() {
 #[test]
 fn a_release_by_del_alone_frees_the_lock_of_another_holder() {
     on_every_server(|server| {
-        let scripts = Scripts::built_in().replace("plain/release", "return redis.call('del', KEYS[1])");
-        let mut lock = PlainLock::new(server.connect(), Names::of("lock"), scripts);
+        let mut lock = lock_on(server);
+        let mut connection = server.connect();
+        let mut delete = || {
+            plain::delete(&Scripts::built_in(), &Names::of("lock")).ask::<PlainReleaseReply>(&mut connection).unwrap()
+        };
         lock.acquire(&value("B"), lease(60_000)).unwrap();
-        assert_eq!(lock.release(&value("A")).unwrap(), PlainReleaseReply::Released);
+        assert_eq!(delete(), PlainReleaseReply::Released);
+        assert_eq!(delete(), PlainReleaseReply::NotHeld);
         assert_eq!(lock.acquire(&value("C"), lease(60_000)).unwrap(), PlainAcquireReply::Acquired);
     });
 }

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use lockstep_model::Action;
 use lockstep_model::client::requests::Slot;
+use lockstep_model::config::{AcquireRule, ReleaseRule};
 use lockstep_redis::{HolderId, Lease, ReleaseReceipt, Scripts};
 use lockstep_sim::replay::ServerConnection;
 use lockstep_sim::replay::translate::{RequestContext, ScriptCaller, ScriptRequest, replies};
@@ -129,6 +130,8 @@ impl FreeClient {
             lease: self.lease(outer_holds),
             receipt_lease: ReleaseReceipt::LEASE,
             has_receipts: false,
+            acquire: AcquireRule::SetNxPx,
+            release: ReleaseRule::Compare,
             deletes_receipts: false,
         }
     }

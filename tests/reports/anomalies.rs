@@ -141,6 +141,8 @@ const GROUPS: [AnomalyGroup; 7] = [
             "late-copy-finds-its-receipt",
             "late-copy-of-a-resent-release",
             "resent-requests",
+            "plain-release-by-delete",
+            "plain-late-expire-meets-another-lock",
             "plain-late-release-takes-the-next-grant",
             "requests-served-in-another-order",
             "resent-release-after-failover",
@@ -238,6 +240,8 @@ const A_PERIOD_MORE: ScenarioLine = ("time", "lease", "4");
 const WATCHDOG: ScenarioLine = ("time", "renew_every", "1");
 const HELD_FOR_LESS: ScenarioLine = ("time", "hold_at_most", "2");
 const ONE_PER_ACQUIRE: ScenarioLine = ("protocol", "value", "\"per-acquire\"");
+const AS_ONE_COMMAND: ScenarioLine = ("protocol", "acquire", "\"set-nx-px\"");
+const COMPARED: ScenarioLine = ("protocol", "release", "\"compare\"");
 const OF_2026: ScenarioLine = ("protocol", "profile", "\"redisson-4.7\"");
 
 const SENT_ONCE: ScenarioLine = ("protocol", "resend", "\"none\"");
@@ -247,9 +251,12 @@ const ON_THE_MASTER: ScenarioLine = ("protocol", "subscribe_to", "\"master\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 23] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 26] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
+    ("plain-release-by-delete", &[COMPARED]),
+    ("plain-setnx-then-expire", &[AS_ONE_COMMAND]),
+    ("plain-late-expire-meets-another-lock", &[AS_ONE_COMMAND]),
     ("plain-late-release-takes-the-next-grant", &[ONE_PER_ACQUIRE]),
     ("failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("failover-slower-than-the-lease", &[SOON]),

@@ -348,7 +348,8 @@ fn is_urgent<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bo
         | Action::Renew { .. }
         | Action::RenewAcknowledged { .. }
         | Action::Confirm { .. }
-        | Action::Undo { .. } => true,
+        | Action::Undo { .. }
+        | Action::SetTtl { .. } => true,
         // One that was told 0 may ask at any time of this instant, and need not.
         Action::WakeByTimer { client, thread } => world.thread(Holder::new(client, thread)).wake_in.is_due(),
         Action::Fsync { node } => {

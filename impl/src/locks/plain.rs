@@ -11,9 +11,12 @@ use crate::names::{HoldValue, Lease, Names};
 use crate::script::{Call, ScriptReply, Scripts};
 
 /// The scripts, by kind and verb.
-pub(super) const SCRIPTS: [(&str, &str); 3] = [
+pub(super) const SCRIPTS: [(&str, &str); 6] = [
     ("plain/acquire", include_str!("../../scripts/plain/acquire.lua")),
+    ("plain/setnx", include_str!("../../scripts/plain/setnx.lua")),
+    ("plain/expire", include_str!("../../scripts/plain/expire.lua")),
     ("plain/release", include_str!("../../scripts/plain/release.lua")),
+    ("plain/delete", include_str!("../../scripts/plain/delete.lua")),
     ("plain/extend", include_str!("../../scripts/plain/extend.lua")),
 ];
 
@@ -22,9 +25,26 @@ pub fn acquire(scripts: &Scripts, names: &Names, value: &HoldValue, lease: Lease
     scripts.call("plain/acquire", vec![names.lock().into()], vec![lease.ms().to_string(), value.to_string()])
 }
 
+/// Takes the lock if it is free, without a TTL: the first of the two commands of an acquire that [`acquire`] makes as one, to
+/// show what becomes of a client that ends in between. It replies as [`acquire`] does.
+pub fn acquire_without_ttl(scripts: &Scripts, names: &Names, value: &HoldValue) -> Call {
+    scripts.call("plain/setnx", vec![names.lock().into()], vec![value.to_string()])
+}
+
+/// Sets the TTL of the lock, whoever holds it: the second of them.
+pub fn set_ttl(scripts: &Scripts, names: &Names, lease: Lease) -> Call {
+    scripts.call("plain/expire", vec![names.lock().into()], vec![lease.ms().to_string()])
+}
+
 /// Releases the lock, if it was taken by this value.
 pub fn release(scripts: &Scripts, names: &Names, value: &HoldValue) -> Call {
     scripts.call("plain/release", vec![names.lock().into()], vec![value.to_string()])
+}
+
+/// Releases the lock, whoever has taken it: the broken form that the Redis documentation warns of, to show what it does. It
+/// replies as [`release`] does.
+pub fn delete(scripts: &Scripts, names: &Names) -> Call {
+    scripts.call("plain/delete", vec![names.lock().into()], Vec::new())
 }
 
 /// Sets the lease to its full length again, if the lock was taken by this value.
@@ -48,6 +68,27 @@ impl ScriptReply for PlainAcquireReply {
         match value {
             Value::Okay => Some(Self::Acquired),
             Value::Nil => Some(Self::Busy),
+            _ => None,
+        }
+    }
+}
+
+/// What [`set_ttl`] replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PlainExpireReply {
+    /// The lock has that TTL.
+    Set,
+    /// There is no lock.
+    NoLock,
+}
+
+impl ScriptReply for PlainExpireReply {
+    const EXPECTED: &'static str = "1 or 0";
+
+    fn read(_call: &Call, value: &Value) -> Option<Self> {
+        match value {
+            Value::Int(1) => Some(Self::Set),
+            Value::Int(0) => Some(Self::NoLock),
             _ => None,
         }
     }
@@ -152,6 +193,8 @@ mod tests {
     fn every_answer_of_a_script_is_read_as_its_reply() {
         assert_eq!(read(&Value::Okay), Ok(PlainAcquireReply::Acquired));
         assert_eq!(read(&Value::Nil), Ok(PlainAcquireReply::Busy));
+        assert_eq!(read(&Value::Int(1)), Ok(PlainExpireReply::Set));
+        assert_eq!(read(&Value::Int(0)), Ok(PlainExpireReply::NoLock));
         assert_eq!(read(&Value::Int(1)), Ok(PlainReleaseReply::Released));
         assert_eq!(read(&Value::Int(0)), Ok(PlainReleaseReply::NotHeld));
         assert_eq!(read(&Value::Int(1)), Ok(PlainExtendReply::Extended));

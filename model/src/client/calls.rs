@@ -48,6 +48,8 @@ pub(crate) enum Answered {
     MustRelease,
     /// Too few replicas have the grant: it is given back.
     MustUndo,
+    /// The lock that was taken has no TTL yet.
+    MustSetTtl,
     /// Its caller is told of an exception, whatever was executed.
     Failed,
     /// The receipt of this release is not needed any more.
@@ -91,6 +93,7 @@ impl<Q: InFlight> Process<'_, Q> {
         calling.phase = match (verb, calling.phase) {
             (Verb::Release, _) => Phase::Releasing,
             (Verb::Undo, _) => Phase::Undoing,
+            (Verb::SetTtl, _) => Phase::SettingTtl,
             (Verb::Acquire | Verb::Renew, Phase::Idle) => Phase::Asking,
             (Verb::Acquire | Verb::Renew, _) => Phase::AskingAgain,
         };
@@ -226,6 +229,13 @@ impl<Q: InFlight> Process<'_, Q> {
                         holding.set_holds(holding.holds() + retries);
                     }
                 }
+                let must_set_ttl = is_alive && self.thread(thread).phase == Phase::SettingTtl;
+                if must_set_ttl { Answered::MustSetTtl } else { Answered::Heard }
+            }
+            Verb::SetTtl => {
+                if is_alive {
+                    self.hear_ttl(thread, reply);
+                }
                 Answered::Heard
             }
             Verb::Release | Verb::Undo => {
@@ -257,7 +267,7 @@ impl<Q: InFlight> Process<'_, Q> {
     fn hear_failure(&mut self, request: &Request) {
         let thread = request.thread;
         match request.verb {
-            Verb::Acquire => self.abandon_acquire(thread),
+            Verb::Acquire | Verb::SetTtl => self.abandon_acquire(thread),
             Verb::Release => self.abandon_release(thread),
             Verb::Undo if self.thread(thread).phase != Phase::Dead => self.leave_unconfirmed(thread),
             Verb::Undo => {}
@@ -283,7 +293,7 @@ impl<Q: InFlight> Process<'_, Q> {
                 }
                 Answered::Heard
             }
-            Verb::Acquire | Verb::Renew | Verb::Undo => Answered::MustRelease,
+            Verb::Acquire | Verb::SetTtl | Verb::Renew | Verb::Undo => Answered::MustRelease,
         }
     }
 
@@ -345,13 +355,13 @@ impl<Q: InFlight> Process<'_, Q> {
         if !is_refused {
             self.notes.happened(Happening::OutcomeUnknown);
         }
-        if request.verb == Verb::Acquire && !slot.is_late() {
+        if matches!(request.verb, Verb::Acquire | Verb::SetTtl) && !slot.is_late() {
             self.notes.happened(Happening::AcquireFailed);
         }
         let thread = request.thread;
         match request.verb {
-            Verb::Acquire if slot.is_late() => {}
-            Verb::Acquire => self.abandon_acquire(thread),
+            Verb::Acquire | Verb::SetTtl if slot.is_late() => {}
+            Verb::Acquire | Verb::SetTtl => self.abandon_acquire(thread),
             Verb::Undo if self.thread(thread).phase != Phase::Dead => self.leave_unconfirmed(thread),
             Verb::Undo => {}
             Verb::Release => {
@@ -404,7 +414,7 @@ impl<Q: InFlight> Process<'_, Q> {
                 // What is sent again, is so for a caller that was interrupted as well.
                 is_kept || self.config.calls.interrupted_acquire == InterruptedAcquire::Renew && call.retries_left > 0
             }
-            Verb::Renew | Verb::Undo => false,
+            Verb::SetTtl | Verb::Renew | Verb::Undo => false,
         };
         if is_awaited {
             return self.put_aside(call);
@@ -487,7 +497,7 @@ fn is_sent_again(config: &Config, request: &Request, reply: Reply) -> bool {
 
 const fn is_resent(config: &Config, verb: Verb) -> bool {
     match (config.calls.resend, verb) {
-        (Resend::None, _) | (Resend::Release, Verb::Acquire) => false,
+        (Resend::None, _) | (Resend::Release, Verb::Acquire | Verb::SetTtl) => false,
         (Resend::Release, Verb::Release | Verb::Undo | Verb::Renew) | (Resend::All, _) => true,
     }
 }

@@ -67,7 +67,7 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                     Phase::Idle => thread.believes() && thread.hold_left.is_due(),
                     Phase::Confirming => reach.answers,
                     // A request in flight is waited for where the network is.
-                    Phase::Undoing => requests.get(Slot::of_thread(number)).is_none(),
+                    Phase::Undoing | Phase::SettingTtl => requests.get(Slot::of_thread(number)).is_none(),
                     Phase::Asking | Phase::AskingAgain | Phase::Releasing | Phase::Dead => false,
                 }
             })

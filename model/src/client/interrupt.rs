@@ -44,7 +44,7 @@ impl<Q: InFlight> Process<'_, Q> {
         self.cancel(thread, must_undo)?;
         self.notes.happened(Happening::OutcomeUnknown);
         match call.verb {
-            Verb::Acquire | Verb::Renew | Verb::Undo => self.abandon_acquire(thread),
+            Verb::Acquire | Verb::SetTtl | Verb::Renew | Verb::Undo => self.abandon_acquire(thread),
             Verb::Release => self.abandon_release(thread),
         }
         Some(())

@@ -13,6 +13,7 @@ pub mod renewal_table;
 pub mod requests;
 pub mod state;
 pub(crate) mod sync_wait;
+mod two_commands;
 pub(crate) mod wait_loop;
 pub(crate) mod watchdog;
 

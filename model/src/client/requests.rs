@@ -284,9 +284,22 @@ pub enum Verb {
     Renew,
     /// To give back a grant that too few replicas have.
     Undo,
+    /// To set the TTL of a lock that was just taken.
+    SetTtl,
 }
 
 impl Verb {
+    /// For [`Hash`], in two bits. No world has both an undo and a TTL that is set apart: no acquire by two commands waits for
+    /// replicas.
+    const fn bits(self) -> u8 {
+        match self {
+            Self::Acquire => 0,
+            Self::Release => 1,
+            Self::Renew => 2,
+            Self::Undo | Self::SetTtl => 3,
+        }
+    }
+
     /// Whether it is a release, whose receipt a node may keep.
     pub const fn releases(self) -> bool {
         matches!(self, Self::Release | Self::Undo)
@@ -490,7 +503,7 @@ impl Hash for Request {
         const { assert!(MAX_RETRIES + 1 < 1 << 3 && MAX_VALUES < 1 << 5, "they share another") };
         // Only a renewal is stale, and none brings another lease: the verb says which of the two is meant.
         let said = u8::from(is_heard) << 1 | u8::from(must_undo) << 2 | u8::from(is_stale || lease.is_named()) << 7;
-        let flags = thread | said | (verb as u8) << 3 | node << 5;
+        let flags = thread | said | verb.bits() << 3 | node << 5;
         let (reached, told) = match stage {
             Stage::Sent => (0, wait.byte()),
             Stage::Lost => (1, wait.byte()),
@@ -541,5 +554,7 @@ const fn reply_bytes(reply: Reply) -> (u8, u8) {
         Reply::RenewedInPart { missed } => (24, missed),
         Reply::WrongType => (25, 0),
         Reply::ToldRefused => (26, 0),
+        Reply::TtlSet => (27, 0),
+        Reply::NoTtlSet => (28, 0),
     }
 }

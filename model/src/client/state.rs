@@ -200,6 +200,8 @@ pub enum Phase {
     Confirming,
     /// Too few of them have it: it is about to give the grant back.
     Undoing,
+    /// It was granted the lock, and is about to set its TTL, or its request for that is in flight.
+    SettingTtl,
 }
 
 /// What the waiters of a process share: one entry per lock.
@@ -213,7 +215,7 @@ pub struct WakeupEntry {
 
 impl Phase {
     /// Every one, in order.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Idle,
         Self::Refused,
         Self::Subscribed,
@@ -224,6 +226,7 @@ impl Phase {
         Self::Releasing,
         Self::Confirming,
         Self::Undoing,
+        Self::SettingTtl,
     ];
 
     /// Whether a thread here uses its process's wake-up entry, and with it the subscription.
@@ -323,12 +326,12 @@ impl Thread {
 
     /// Whether it was granted the lock and does not believe it yet.
     pub const fn is_confirming(&self) -> bool {
-        matches!(self.phase, Phase::Confirming | Phase::Undoing)
+        matches!(self.phase, Phase::Confirming | Phase::Undoing | Phase::SettingTtl)
     }
 
-    /// Whether its request is in flight.
+    /// Whether its request is in flight, or about to be sent.
     pub const fn is_calling(&self) -> bool {
-        matches!(self.phase, Phase::Asking | Phase::AskingAgain | Phase::Releasing)
+        matches!(self.phase, Phase::Asking | Phase::AskingAgain | Phase::Releasing | Phase::SettingTtl)
     }
 }
 

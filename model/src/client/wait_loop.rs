@@ -144,6 +144,10 @@ impl<Q: InFlight> Process<'_, Q> {
             Next::Believe => {
                 let has_swallowed = self.thread(thread).has_swallowed();
                 self.leave(thread);
+                if self.config.sets_ttl_apart() {
+                    self.begin_setting_ttl(thread, token);
+                    return false;
+                }
                 self.believe(thread, token);
                 if has_swallowed {
                     // Its caller has the lock, and is told of no interrupt.

@@ -1,12 +1,12 @@
 //! Facts about a scenario that follow from its sections.
 
 use super::calls::{InterruptedAcquire, RefusedCall, Resend, UnansweredAsk};
-use super::profiles::{AnsweredReceipt, RenewalTimer, ValueRule, WaitAfter, WaitRule};
+use super::profiles::{AcquireRule, AnsweredReceipt, ReleaseRule, RenewalTimer, ValueRule, WaitAfter, WaitRule};
 use super::sections::{
     Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, Ttls,
 };
 use crate::limits::{EFFECTS_UNDER_WAY, MAX_EFFECTS_UNDER_WAY, RECEIPTS};
-use crate::locks::contract::{LockContext, LockRequest};
+use crate::locks::contract::{CallNames, LockContext, LockRequest};
 use crate::locks::holder::Holder;
 use crate::mutants::{ActiveMutant, Mutant};
 use crate::notes::Capacity;
@@ -428,9 +428,29 @@ impl Config {
         self.leaves_receipts() && self.protocol.answered_receipt == AnsweredReceipt::Delete
     }
 
+    /// The calls by which an application uses the lock, as pictures show them.
+    pub fn call_names(&self) -> CallNames {
+        let names = self.lock.facts().calls;
+        let names = match self.protocol.release {
+            ReleaseRule::Compare => names,
+            ReleaseRule::Delete => CallNames { release: "DEL", ..names },
+        };
+        match self.protocol.acquire {
+            AcquireRule::SetNxPx => names,
+            AcquireRule::SetnxExpire => CallNames { acquire: "SETNX", try_acquire: "SETNX", ..names },
+        }
+    }
+
+    /// Whether an acquire sets the TTL of the lock by a command of its own.
+    pub const fn sets_ttl_apart(&self) -> bool {
+        matches!(self.protocol.acquire, AcquireRule::SetnxExpire)
+    }
+
     /// What the scripts of the lock are given besides their keys, where nobody asks: time passes, and sets no lease.
     pub(crate) const fn lock_context(&self) -> LockContext {
-        LockContext { lease_ticks: self.time.lease, mutant: self.active_mutant() }
+        let has_bare_release = matches!(self.protocol.release, ReleaseRule::Delete);
+        let sets_ttl_apart = self.sets_ttl_apart();
+        LockContext { lease_ticks: self.time.lease, has_bare_release, sets_ttl_apart, mutant: self.active_mutant() }
     }
 
     /// The same for a request, which brings the lease of the client that makes it. `brings_named`: it brings the one that

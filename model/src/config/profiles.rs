@@ -43,6 +43,14 @@ pub struct Protocol {
     /// What a grant stores; read for kinds that have it ([`Facts::value`](crate::locks::Facts::value)).
     #[serde(default, skip_serializing_if = "is_default")]
     pub value: ValueRule,
+    /// By how many commands an acquire takes the lock; read for kinds that can take it by two
+    /// ([`Facts::two_commands`](crate::locks::Facts::two_commands)).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub acquire: AcquireRule,
+    /// How a release finds that the lock is its own; read for kinds that have a bare release
+    /// ([`Facts::bare_release`](crate::locks::Facts::bare_release)).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub release: ReleaseRule,
     /// On which node clients subscribe to unlock messages.
     #[serde(default, skip_serializing_if = "is_default")]
     pub subscribe_to: SubscribeTo,
@@ -101,6 +109,33 @@ pub enum ValueRule {
     PerAcquire,
     /// The client's thread, the same for all its acquires: what happens otherwise.
     PerClient,
+}
+
+/// By how many commands an acquire takes the lock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum AcquireRule {
+    /// By one, which writes the key and its TTL: `SET NX PX` (docs/facts/redisson.md#plain-lock).
+    #[default]
+    SetNxPx,
+    /// By two: `SETNX`, and once that is answered `PEXPIRE`, whose answer nobody looks at. The lock of a client that ends in
+    /// between has no TTL (docs/locks/plain.md#setnx-then-expire).
+    SetnxExpire,
+}
+
+/// How a release finds that the lock is its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ReleaseRule {
+    /// It compares the value that the acquire has stored, and then deletes the key, in one script
+    /// (docs/facts/redisson.md#plain-lock).
+    #[default]
+    Compare,
+    /// It does not: `DEL`, whoever holds. The Redis documentation (Distributed locks) warns of it: a client that is late "could
+    /// remove a lock that was created by another client".
+    Delete,
 }
 
 /// Which answer of `WAIT` is sufficient.
@@ -276,6 +311,8 @@ impl Profile {
             // Redisson's is `EveryCall`, which only small worlds can have: the scenario reader says which.
             wait_after: WaitAfter::Grants,
             value: ValueRule::PerAcquire,
+            acquire: AcquireRule::SetNxPx,
+            release: ReleaseRule::Compare,
             subscribe_to: SubscribeTo::Master,
         };
         match self {

@@ -114,6 +114,10 @@ pub struct Facts {
     pub force: Support,
     /// Whether a grant stores a value that is unique per acquire, by which one hold of a holder is told from the next.
     pub value: Support,
+    /// Whether an acquire can set the TTL of the lock by a command of its own.
+    pub two_commands: Support,
+    /// Whether there is a release that does not look whose the lock is.
+    pub bare_release: Support,
     /// Whether one renewal of a client can carry several locks of this kind.
     pub names: Support,
     /// The calls by which an application uses it.
@@ -175,6 +179,10 @@ impl Facts {
 pub struct LockContext {
     /// The lease that a grant or renewal sets, ticks: that of the client that asks.
     pub lease_ticks: u8,
+    /// Whether a release does not look whose the lock is.
+    pub has_bare_release: bool,
+    /// Whether an acquire leaves the TTL to a command of its own.
+    pub sets_ttl_apart: bool,
     /// The rule that is wrong on purpose, if any.
     pub mutant: ActiveMutant,
 }
@@ -194,6 +202,8 @@ pub struct Requester {
 pub enum LockRequest {
     /// Takes the lock, or enters it once more where the kind allows that.
     Acquire(Requester),
+    /// Sets the TTL of the lock that the caller has just taken, whoever has it now.
+    SetTtl(Requester),
     /// Extends the lease if the caller still holds.
     Renew(Requester),
     /// Gives back one hold.
@@ -233,6 +243,10 @@ pub enum LockReply {
         /// Until the key expires if nobody does anything; off: it has no TTL.
         remaining: Timer,
     },
+    /// The lock has its TTL.
+    TtlSet,
+    /// There was no lock whose TTL could be set.
+    NoTtlSet,
     /// The lease is complete again.
     Renewed,
     /// There was nothing of the caller's to renew; nothing was changed.
@@ -376,7 +390,7 @@ impl LockRequest {
     /// Whose request it is; a forced release is nobody's.
     pub const fn caller(self) -> Option<Holder> {
         match self {
-            Self::Acquire(by) | Self::Renew(by) | Self::Release(by) => Some(by.holder),
+            Self::Acquire(by) | Self::SetTtl(by) | Self::Renew(by) | Self::Release(by) => Some(by.holder),
             Self::Force => None,
         }
     }

@@ -3,7 +3,8 @@
 //! Read beside `impl/src/locks/plain.rs`, which tells Redis the same rules.
 //! Source: docs/facts/redisson.md#plain-lock, the form in the Redis documentation: the value is unique per acquire, so that
 //! a late release or renewal of an earlier hold changes nothing. With `value = "per-client"` all acquires of a holder store
-//! one value.
+//! one value. With `release = "delete"` a release deletes the key, whoever has created it. With
+//! `acquire = "setnx-expire"` the key has no TTL until its creator has set that by a second command.
 
 use core::hash::{Hash, Hasher};
 use core::num::NonZeroU8;
@@ -56,6 +57,8 @@ impl Lock for Plain {
         receipts: Support::No { why: "a second delete finds nothing, or another client's key" },
         force: Support::No { why: "only its creator deletes the key" },
         value: Support::Yes,
+        two_commands: Support::Yes,
+        bare_release: Support::Yes,
         names: Support::No { why: "each key is extended by a request of its own" },
         calls: CallNames {
             acquire: "SET NX PX",
@@ -72,6 +75,7 @@ impl Lock for Plain {
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
         match request {
             LockRequest::Acquire(requester) => self.acquire(context, requester),
+            LockRequest::SetTtl(_) => self.given_ttl(context),
             LockRequest::Renew(requester) => self.extend(context, requester),
             LockRequest::Release(requester) => self.release(context, requester),
             LockRequest::Force => self.force(),
@@ -145,10 +149,11 @@ impl Plain {
 
     /// A key that this acquire has just created.
     const fn created_by(requester: Requester, context: LockContext) -> Self {
-        Self { creator: Some(Creator::new(requester)), remaining: context.lease() }
+        let remaining = if context.sets_ttl_apart { Timer::OFF } else { context.lease() };
+        Self { creator: Some(Creator::new(requester)), remaining }
     }
 
-    /// `SET key value NX PX lease`.
+    /// `SET key value NX PX lease`, or `SETNX key value`.
     fn acquire(self, context: LockContext, requester: Requester) -> Outcome<Self> {
         if self.creator.is_some() && !context.is_mutated(Mutant::AcquireIgnoresHolder) {
             // Its own creator is refused too: NX asks whether the key is there, not whose it is.
@@ -157,6 +162,15 @@ impl Plain {
         }
         let granted = Self::created_by(requester, context);
         Outcome::of(granted, Writes::NONE.key(KeyFamily::Lock), LockReply::Acquired)
+    }
+
+    /// `PEXPIRE key lease`, as the second command of an acquire: it cannot know whose key it is by now.
+    fn given_ttl(self, context: LockContext) -> Outcome<Self> {
+        if self.creator.is_none() {
+            return Outcome::of(self, Writes::ATTEMPT, LockReply::NoTtlSet);
+        }
+        let given = Self { remaining: context.lease(), ..self };
+        Outcome::of(given, Writes::NONE.ttl(KeyFamily::Lock), LockReply::TtlSet)
     }
 
     /// The documentation's "extend": compare, then set the TTL.
@@ -172,12 +186,23 @@ impl Plain {
         Outcome::of(self, Writes::NONE, LockReply::RenewalMissed)
     }
 
-    /// Compare, then delete.
+    /// Compare, then delete. With `release = "delete"` nobody compares.
     fn release(self, context: LockContext, requester: Requester) -> Outcome<Self> {
+        if context.has_bare_release {
+            return self.deleted();
+        }
         let is_mine = self.requester() == Some(requester)
             || (self.creator.is_some() && context.is_mutated(Mutant::ReleaseWithoutHolderCheck));
         if !is_mine {
             return Outcome::of(self, Writes::NONE, LockReply::NotHeld);
+        }
+        Outcome::of(Self::default(), Writes::NONE.key(KeyFamily::Lock), LockReply::Released)
+    }
+
+    /// `DEL`, as a release: it cannot know whose key it was.
+    fn deleted(self) -> Outcome<Self> {
+        if self.creator.is_none() {
+            return Outcome::of(self, Writes::ATTEMPT, LockReply::NotHeld);
         }
         Outcome::of(Self::default(), Writes::NONE.key(KeyFamily::Lock), LockReply::Released)
     }

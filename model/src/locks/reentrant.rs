@@ -37,6 +37,8 @@ impl Lock for Reentrant {
         receipts: Support::Yes,
         force: Support::Yes,
         value: Support::No { why: "the field of the hash is the holder" },
+        two_commands: Support::No { why: "its script writes field and TTL at once" },
+        bare_release: Support::No { why: "its release lowers the count of a holder" },
         names: Support::Yes,
         calls: CallNames {
             acquire: "lock()",
@@ -53,6 +55,7 @@ impl Lock for Reentrant {
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
         match request {
             LockRequest::Acquire(Requester { holder, .. }) => self.acquire(context, holder),
+            LockRequest::SetTtl(_) => unreachable!("the scenario reader allows it for kinds that have it only"),
             LockRequest::Renew(Requester { holder, .. }) => self.renew(context, holder),
             LockRequest::Release(Requester { holder, .. }) => self.release(context, holder),
             LockRequest::Force => self.force(),

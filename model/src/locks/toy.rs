@@ -34,6 +34,8 @@ impl Lock for Toy {
         receipts: Support::No { why: "a second release finds no hold" },
         force: Support::No { why: "only its holder releases the lock" },
         value: Support::No { why: "a holder is stored by its name" },
+        two_commands: Support::No { why: "its script writes both at once" },
+        bare_release: Support::No { why: "its release says whose count it lowers" },
         names: Support::No { why: "each renewal is a request of its own" },
         calls: CallNames {
             acquire: "acquire",
@@ -50,6 +52,7 @@ impl Lock for Toy {
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
         match request {
             LockRequest::Acquire(Requester { holder, .. }) => self.acquire(context, holder),
+            LockRequest::SetTtl(_) => unreachable!("the scenario reader allows it for kinds that have it only"),
             LockRequest::Renew(Requester { holder, .. }) => self.renew(context, holder),
             LockRequest::Release(Requester { holder, .. }) => self.release(holder),
             // No client offers it for this kind (`Facts::force`).

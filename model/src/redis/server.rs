@@ -68,7 +68,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return Some(Executed::replying(if found.freed { Reply::Released } else { Reply::StillHeld }));
         }
         let outcome = before.lock.execute(self.config.lock_context_for(request, brings_named), request);
-        if let LockRequest::Renew(requester) | LockRequest::Release(requester) = request {
+        if let LockRequest::SetTtl(requester) | LockRequest::Renew(requester) | LockRequest::Release(requester) =
+            request
+        {
             self.note_foreign(&before, outcome.stored, requester);
         }
         if outcome.writes.is_command()
@@ -165,6 +167,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
             LockReply::Busy { remaining } => {
                 (Reply::Busy { remaining_ticks: remaining.left() }, Some(Happening::Refused))
             }
+            LockReply::TtlSet => (Reply::TtlSet, None),
+            LockReply::NoTtlSet => (Reply::NoTtlSet, None),
             LockReply::Renewed => (Reply::Renewed, Some(Happening::LeaseRenewed)),
             LockReply::RenewalMissed => (Reply::RenewalMissed, Some(Happening::RenewalWasMissed)),
             LockReply::Released => (Reply::Released, None),

@@ -273,7 +273,8 @@ impl ThreadState {
             | Phase::Asking
             | Phase::AskingAgain
             | Phase::Confirming
-            | Phase::Undoing => true,
+            | Phase::Undoing
+            | Phase::SettingTtl => true,
             Phase::Idle | Phase::Dead | Phase::Releasing => false,
         }
     }

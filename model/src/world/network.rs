@@ -73,7 +73,7 @@ impl<Y: Layout> Context<'_, Y> {
         let is_named = match verb {
             Verb::Acquire => names(holds),
             Verb::Release => !is_shared && holds > 0 && names(holds - 1),
-            Verb::Renew | Verb::Undo => false,
+            Verb::SetTtl | Verb::Renew | Verb::Undo => false,
         };
         let is_remembered = is_shared && verb != Verb::Renew && self.world.client(client).renewal.remembers_lease();
         match (is_named, is_remembered) {
@@ -122,6 +122,7 @@ impl<Y: Layout> Context<'_, Y> {
     ) -> Option<(Reply, u8)> {
         let request = match verb {
             Verb::Acquire => LockRequest::Acquire(requester),
+            Verb::SetTtl => LockRequest::SetTtl(requester),
             Verb::Release | Verb::Undo => LockRequest::Release(requester),
             Verb::Renew => LockRequest::Renew(requester),
         };
@@ -214,14 +215,8 @@ impl<Y: Layout> Context<'_, Y> {
     fn release_in_vain(&mut self, holder: Holder) -> Option<Reply> {
         let (client, thread) = (holder.client(), holder.thread());
         if Y::InFlight::IS_SPLIT {
-            let (slot, node) = (Slot::of_thread(thread), self.world.client(client).master());
-            let sending = self.sending(self.world.requester(holder), Verb::Release, node);
-            self.process(client, |process| {
-                process.send(thread, slot, Verb::Release, sending)?;
-                process.lose(slot, |_| true)?;
-                process.begin_call(thread, Verb::Release);
-                Some(Reply::Done)
-            })
+            self.send_or_lose(self.world.requester(holder), Verb::Release)?;
+            Some(Reply::Done)
         } else {
             // Redisson removes the renewal entry on an error too.
             self.process(client, |process| {
@@ -230,6 +225,21 @@ impl<Y: Layout> Context<'_, Y> {
             });
             Some(Reply::Unreachable)
         }
+    }
+
+    /// A thread sends a request. One to a master that does not answer is lost.
+    fn send_or_lose(&mut self, requester: Requester, verb: Verb) -> Option<()> {
+        let (client, thread) = (requester.holder.client(), requester.holder.thread());
+        let (slot, reached) = (Slot::of_thread(thread), self.world.reachable(client));
+        let sending = self.sending(requester, verb, reached.unwrap_or_else(|| self.world.client(client).master()));
+        self.process(client, |process| {
+            process.send(thread, slot, verb, sending)?;
+            if reached.is_none() {
+                process.lose(slot, |_| true)?;
+            }
+            process.begin_call(thread, verb);
+            Some(())
+        })
     }
 
     /// A thread that does not believe it holds calls release. It has no hold whose value it could send: with a value per
@@ -301,6 +311,20 @@ impl<Y: Layout> Context<'_, Y> {
             None => Reply::Unreachable,
         };
         self.process(client, |process| process.leave_unconfirmed(thread));
+        Some(reply)
+    }
+
+    /// A thread sets the TTL of the lock that it has taken, in one step.
+    pub(crate) fn set_ttl(&mut self, holder: Holder) -> Option<Reply> {
+        let (client, thread) = (holder.client(), holder.thread());
+        if !self.process(client, |process| process.can_set_ttl(thread)) {
+            return None;
+        }
+        let reply = match self.world.reachable(client) {
+            Some(node) => self.execute_at(node, self.world.requester(holder), Verb::SetTtl, 0, BroughtLease::Common)?.0,
+            None => Reply::Unreachable,
+        };
+        self.process(client, |process| process.hear_ttl(thread, reply));
         Some(reply)
     }
 
@@ -435,6 +459,7 @@ impl<Y: Layout> Context<'_, Y> {
             Answered::MustUndo => {
                 self.send_back(granted, Slot::of_thread(thread), (Verb::Undo, BroughtLease::Common))?;
             }
+            Answered::MustSetTtl => self.send_or_lose(granted, Verb::SetTtl)?,
             Answered::DropReceipt { receipt } => {
                 if self.config.of_client(client).deletes_receipts()
                     && let Some(node) = self.world.reachable_master(client)

@@ -99,6 +99,7 @@ impl ThreadPosture {
             ActionKind::WakeByTimer => matches!(phase, Phase::Waiting) && is_woken && !has_permit,
             // In a split network its call waits for the replicas.
             ActionKind::Confirm => !matches!(phase, Phase::Idle | Phase::Refused | Phase::Subscribed | Phase::Waiting),
+            ActionKind::SetTtl => matches!(phase, Phase::SettingTtl),
             ActionKind::Undo => matches!(phase, Phase::Undoing),
             ActionKind::GiveUp => matches!(phase, Phase::Refused | Phase::Subscribed | Phase::Waiting) && is_at_limit,
             _ => return None,
@@ -320,6 +321,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         | Action::GiveUp { .. }
         | Action::Confirm { .. }
         | Action::Undo { .. }
+        | Action::SetTtl { .. }
         | Action::Work { .. }
         | Action::Release { .. }
         | Action::Resubscribe { .. }

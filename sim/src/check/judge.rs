@@ -232,6 +232,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::GiveUp
         | ActionKind::Confirm
         | ActionKind::Undo
+        | ActionKind::SetTtl
         | ActionKind::Work
         | ActionKind::Discover
         | ActionKind::Resubscribe

@@ -354,6 +354,7 @@ fn takes_part(config: &Config, action: Action) -> bool {
         | Action::GiveUp { client, thread }
         | Action::Confirm { client, thread }
         | Action::Undo { client, thread }
+        | Action::SetTtl { client, thread }
         | Action::Work { client, thread }
         | Action::Arrive { client, thread }
         | Action::Release { client, thread }

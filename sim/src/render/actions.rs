@@ -26,6 +26,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::GiveUp { .. } => "gives up: its wait limit is over",
         Action::Confirm { .. } => "has its WAIT answered",
         Action::Undo { .. } => "releases its grant: too few replicas have it",
+        Action::SetTtl { .. } => "sets the TTL of the lock",
         Action::Work { .. } => "works on the resource",
         Action::Arrive { .. } => "has its late write arrive at the resource",
         Action::Release { .. } => "releases",

@@ -87,6 +87,8 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         wait_rule,
         wait_after,
         value,
+        acquire,
+        release,
         subscribe_to,
     } = protocol;
     vec![
@@ -101,6 +103,8 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         ("wait_rule", json!(wait_rule)),
         ("wait_after", json!(wait_after)),
         ("value", json!(value)),
+        ("acquire", json!(acquire)),
+        ("release", json!(release)),
         ("subscribe_to", json!(subscribe_to)),
     ]
 }

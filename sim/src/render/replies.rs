@@ -16,6 +16,8 @@ pub fn reply(config: &Config, reply: Reply) -> String {
         Reply::Released => "released".to_owned(),
         Reply::StillHeld => "one hold released, still held".to_owned(),
         Reply::NotHeld => "not held".to_owned(),
+        Reply::TtlSet => "ttl set".to_owned(),
+        Reply::NoTtlSet => "no key, no ttl set".to_owned(),
         Reply::Renewed => "renewed".to_owned(),
         Reply::RenewalMissed => "renewal missed".to_owned(),
         Reply::RenewedInPart { missed } => format!("renewed but for {}", lock_name(missed)),
@@ -47,7 +49,7 @@ pub fn label(config: &Config, answer: Reply) -> String {
         Reply::RenewedInPart { .. } => "in part".to_owned(),
         Reply::WrongType => "wrong type".to_owned(),
         Reply::NothingToRenew => "timer ends".to_owned(),
-        Reply::NothingToRelease => "no lock".to_owned(),
+        Reply::NothingToRelease | Reply::NoTtlSet => "no lock".to_owned(),
         Reply::Acknowledged { replicas } | Reply::TooFewReplicas { replicas } => format!("{replicas} have it"),
         Reply::NotEnoughReplicas => "no replicas".to_owned(),
         Reply::SaveFailed => "no writes".to_owned(),
@@ -60,6 +62,7 @@ pub fn label(config: &Config, answer: Reply) -> String {
         | Reply::StillHeld
         | Reply::NotHeld
         | Reply::Renewed
+        | Reply::TtlSet
         | Reply::Unreachable
         | Reply::Accepted
         | Reply::Rejected

@@ -95,5 +95,6 @@ pub const fn verb(verb: Verb) -> &'static str {
         Verb::Release => "release",
         Verb::Renew => "renewal",
         Verb::Undo => "undo",
+        Verb::SetTtl => "PEXPIRE",
     }
 }

@@ -443,6 +443,7 @@ impl Player {
             | Action::GiveUp { .. }
             | Action::Confirm { .. }
             | Action::Undo { .. }
+            | Action::SetTtl { .. }
             | Action::Work { .. }
             | Action::Arrive { .. }
             | Action::Release { .. }

@@ -3,9 +3,9 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    AnsweredReceipt, Calls, ClientSettings, Clients, FailedRenewal, InterruptedWait, LockObjects, MAX_ACQUIRES,
-    MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, PartialRelease, Profile, Protocol, RememberedLease,
-    RenewalTimer, Resend, SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
+    AcquireRule, AnsweredReceipt, Calls, ClientSettings, Clients, FailedRenewal, InterruptedWait, LockObjects,
+    MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, PartialRelease, Profile, Protocol,
+    ReleaseRule, RememberedLease, RenewalTimer, Resend, SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -149,6 +149,8 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let wait_rule = section.word("wait_rule", "rule for WAIT", &wait_rules);
     let wait_after = section.word("wait_after", "place of a WAIT", &WAIT_AFTER);
     let value = section.word("value", "rule for values", &VALUE_RULES);
+    let acquire = section.word("acquire", "rule for acquires", &ACQUIRE_RULES);
+    let release = section.word("release", "rule for releases", &RELEASE_RULES);
     let subscribe_to = section.word("subscribe_to", "place of a subscription", &SUBSCRIBE_TO);
     let switches = profile.optional().or(None)?.map_or(otherwise, Profile::protocol);
     Some(Protocol {
@@ -166,6 +168,8 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         wait_after: wait_after.or(otherwise.wait_after)?,
         // No profile sets it: it is of the lock, not of a client library's version.
         value: value.or(otherwise.value)?,
+        acquire: acquire.or(otherwise.acquire)?,
+        release: release.or(otherwise.release)?,
         // Nor this: it is of the deployment.
         subscribe_to: subscribe_to.or(otherwise.subscribe_to)?,
     })
@@ -224,6 +228,10 @@ const INTERRUPTED_WAITS: [(&str, Option<InterruptedWait>); 2] =
     [("leave", Some(InterruptedWait::Leave)), ("swallow", Some(InterruptedWait::Swallow))];
 const VALUE_RULES: [(&str, Option<ValueRule>); 2] =
     [("per-acquire", Some(ValueRule::PerAcquire)), ("per-client", Some(ValueRule::PerClient))];
+const ACQUIRE_RULES: [(&str, Option<AcquireRule>); 2] =
+    [("set-nx-px", Some(AcquireRule::SetNxPx)), ("setnx-expire", Some(AcquireRule::SetnxExpire))];
+const RELEASE_RULES: [(&str, Option<ReleaseRule>); 2] =
+    [("compare", Some(ReleaseRule::Compare)), ("delete", Some(ReleaseRule::Delete))];
 const SUBSCRIBE_TO: [(&str, Option<SubscribeTo>); 2] =
     [("master", Some(SubscribeTo::Master)), ("replica", Some(SubscribeTo::Replica))];
 const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =

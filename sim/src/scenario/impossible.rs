@@ -4,8 +4,8 @@ use core::ops::Range;
 
 use lockstep_model::Config;
 use lockstep_model::config::{
-    ClientSettings, Cluster, Discovery, Faults, Fsync, MAX_TICKS, MissedRenewal, NetworkMode, PromoteRule, Resource,
-    Ttls,
+    AcquireRule, ClientSettings, Cluster, Discovery, Faults, Fsync, MAX_TICKS, MissedRenewal, NetworkMode, PromoteRule,
+    Resource, Ttls,
 };
 use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
 use lockstep_model::locks::{Facts, Support};
@@ -18,6 +18,43 @@ use super::places::SettingsPlace;
 use super::section::Section;
 use super::ticks::{FSYNC_WITHIN_MS, MIN_REPLICAS_SLACK_MS};
 use super::{names, renewals, waits};
+
+/// A switch that only some kinds have, why a kind does not, and where its [`Facts`] say so.
+type SwitchOfKinds = (&'static str, &'static str, fn(&Facts) -> Support);
+
+const SWITCHES_OF_KINDS: [SwitchOfKinds; 3] = [
+    ("value", "stores no value of an acquire", |facts| facts.value),
+    ("acquire", "is taken by one command", |facts| facts.two_commands),
+    ("release", "has one release", |facts| facts.bare_release),
+];
+
+/// Records switches that the lock's kind does not have.
+fn note_switches_of_kinds(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+    let Some(kind) = parts.lock else { return };
+    for (key, what, of) in SWITCHES_OF_KINDS {
+        let Support::No { why } = of(kind.facts()) else { continue };
+        let name = kind.name();
+        Contradiction::of(&sections.protocol, key, &format!("a {name} lock {what}"))
+            .with(lock.cloned(), format!("{name}: {why}"))
+            .note(&format!("remove `{key}`, or use {}", kinds_with(|facts| of(facts).is_there())));
+    }
+}
+
+/// Records beside what an acquire cannot be two commands.
+fn note_two_commands(parts: &Parts, sections: &Sections<'_>) {
+    if parts.nobody(|own| own.protocol.acquire == AcquireRule::SetnxExpire) {
+        return;
+    }
+    let others = [
+        ("renew_every", !parts.nobody(|own| own.renew_every.is_some())),
+        ("wait_for", parts.cluster.is_some_and(|cluster| cluster.wait_for > 0)),
+        ("interrupt", parts.faults.is_some_and(|faults| faults.interrupt > 0)),
+    ];
+    for (other, _) in others.into_iter().filter(|(_, is_there)| *is_there) {
+        let reason = format!("acquire = \"setnx-expire\" together with {other} is not modelled yet");
+        Contradiction::not_yet(&sections.protocol, "acquire", &reason).note(&format!("remove `acquire`, or {other}"));
+    }
+}
 
 /// Records every contradicting pair. Parts that are wrong in themselves are skipped.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
@@ -52,14 +89,8 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .with(lock.clone(), format!("{name}: {why}"))
             .note(&format!("use force_release = 0, or {}", kinds_with(|facts| facts.force.is_there())));
     }
-    if let Some(kind) = parts.lock
-        && let Support::No { why } = kind.facts().value
-    {
-        let name = kind.name();
-        Contradiction::of(&sections.protocol, "value", &format!("a {name} lock stores no value of an acquire"))
-            .with(lock.clone(), format!("{name}: {why}"))
-            .note(&format!("remove `value`, or use {}", kinds_with(|facts| facts.value.is_there())));
-    }
+    note_switches_of_kinds(parts, sections, lock.as_ref());
+    note_two_commands(parts, sections);
     if let Some(faults) = parts.faults
         && faults.lose_message > 0
     {

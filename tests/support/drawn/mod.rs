@@ -89,6 +89,17 @@ impl Said {
         self.lock().value.is_there()
     }
 
+    fn has_two_commands(&self) -> bool {
+        self.lock().two_commands.is_there()
+            && !self.has("renew_every")
+            && !self.some("wait_for")
+            && !self.some("interrupt")
+    }
+
+    fn has_bare_release(&self) -> bool {
+        self.lock().bare_release.is_there()
+    }
+
     fn waits(&self) -> bool {
         !self.is("wait_limit", "0")
     }
@@ -320,6 +331,8 @@ const ROWS: &[DrawnKey] = &[
         said.publishes() && said.waits() && said.some("replicas")
     }),
     row("value", &["\"per-acquire\"", "\"per-client\"", "\"per-client\""], 40, Said::stores_values),
+    row("acquire", &["\"set-nx-px\"", "\"setnx-expire\"", "\"setnx-expire\""], 40, Said::has_two_commands),
+    row("release", &["\"compare\"", "\"delete\"", "\"delete\""], 30, Said::has_bare_release),
     // Room: not less than usual, for a world in which a step is not explored may stand still.
     row("effects_under_way", &["4", "6"], 3, |said| said.some("replicas")),
     row("messages", &["3", "4"], 3, |_| true),

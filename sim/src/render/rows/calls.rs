@@ -13,6 +13,9 @@ use super::lane::Lane;
 use super::narrator::Narrator;
 use super::row::Row;
 
+/// The second command of an acquire by two.
+pub(super) const SET_TTL: &str = "PEXPIRE";
+
 impl Narrator<'_> {
     /// One request for the lock, and its answer.
     pub(super) fn ask(&self, client: u8, thread: u8, call: &str, what: String) -> Vec<Row> {
@@ -22,6 +25,10 @@ impl Narrator<'_> {
         let (says, tone, answer) = match self.step.answer {
             Reply::Acquired if after.phase == Phase::Confirming => {
                 let answer = format!("{master} grants{}; {name} asks how many replicas have it", self.replicas_know());
+                ("granted".to_owned(), Tone::Plain, answer)
+            }
+            Reply::Acquired if after.phase == Phase::SettingTtl => {
+                let answer = format!("{master} grants, and the lock has no TTL yet{}", self.replicas_know());
                 ("granted".to_owned(), Tone::Plain, answer)
             }
             Reply::Acquired if self.has(Happening::Reentered) => {
@@ -50,6 +57,34 @@ impl Narrator<'_> {
             other => (reply(self.config, other), Tone::Plain, format!("{master} answers")),
         };
         self.request(caller, node, call, what, (says, tone, answer))
+    }
+
+    /// The second command of an acquire, and its answer.
+    pub(super) fn set_ttl(&self, client: u8, thread: u8) -> Vec<Row> {
+        let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
+        let (name, master) = (&self.step.lane, node_name(node));
+        let what = format!("{name} sets the TTL of the lock");
+        let (says, tone, answer) = match self.step.answer {
+            Reply::TtlSet => {
+                let whose = match self.holder_on(node) {
+                    Some(holder) if holder != name => format!("sets the TTL of {holder}'s lock"),
+                    _ => "sets it".to_owned(),
+                };
+                ("HOLDS".to_owned(), Tone::Good, format!("{master} {whose}{}", self.others_believe(name)))
+            }
+            Reply::NoTtlSet => {
+                let others = self.others_believe(name);
+                let answer = format!(
+                    "{master} stores no lock; {name} does not look at the answer, and believes it holds{others}"
+                );
+                ("HOLDS".to_owned(), Tone::Odd, answer)
+            }
+            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => self.refuses_to_write(node),
+            other => {
+                (reply(self.config, other), Tone::Odd, format!("{master} does not answer: the call of {name} fails"))
+            }
+        };
+        self.request(caller, node, SET_TTL, what, (says, tone, answer))
     }
 
     /// That a client which is to confirm its grants does not, since it knows of no replica.
@@ -143,7 +178,7 @@ impl Narrator<'_> {
         let (name, node) = (&self.step.lane, self.asked(client));
         let thread = self.renewed_thread(client);
         let (caller, master) = (Lane::Thread { client, thread }, node_name(node));
-        let (call, sent) = (self.config.lock.facts().calls.renew, format!("{name}'s watchdog renews"));
+        let (call, sent) = (self.config.call_names().renew, format!("{name}'s watchdog renews"));
         match self.step.answer {
             Reply::NothingToRenew => self.alone(
                 caller,

@@ -176,9 +176,16 @@ impl Narrator<'_> {
     /// What a crashed client leaves in Redis, if anything.
     pub(super) fn left_behind(&self, client: u8) -> String {
         let name = client_name(client);
-        let mut holders = self.step.state.nodes.iter().flat_map(|node| &node.stored.holders);
-        let is_stored = holders.any(|hold| hold.holder.starts_with(name));
-        if is_stored { "; its lock stays until it expires".to_owned() } else { String::new() }
+        let holders = self.step.state.nodes.iter().flat_map(|node| &node.stored.holders);
+        let left: Vec<_> = holders.filter(|hold| hold.holder.starts_with(name)).collect();
+        let says = if left.iter().any(|hold| hold.ttl_ms.is_none()) {
+            "; its lock stays, without a TTL"
+        } else if left.is_empty() {
+            ""
+        } else {
+            "; its lock stays until it expires"
+        };
+        says.to_owned()
     }
 
     pub(super) fn has(&self, happening: Happening) -> bool {

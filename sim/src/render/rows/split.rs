@@ -42,7 +42,11 @@ impl Narrator<'_> {
                 format!("keeps {}, and restarts the lease", count(self.hold_count_on(node).into(), "hold"))
             }
             (Verb::Renew, Reply::Renewed) => "restarts the lease".to_owned(),
-            (Verb::Release | Verb::Renew | Verb::Undo, _) => match self.holder_on(node) {
+            (Verb::SetTtl, Reply::TtlSet) => match self.holder_on(node) {
+                Some(holder) if *holder != *request.holder => format!("sets the TTL of {holder}'s lock"),
+                _ => "sets the TTL".to_owned(),
+            },
+            (Verb::Release | Verb::Renew | Verb::Undo | Verb::SetTtl, _) => match self.holder_on(node) {
                 Some(holder) => format!("stores {holder}: nothing changes"),
                 None => "stores no lock: nothing changes".to_owned(),
             },
@@ -89,7 +93,7 @@ impl Narrator<'_> {
             return self.alone(caller, "x", Tone::Odd, format!("{receives}, and there is no master to release it on"));
         }
         let what = format!("{receives}, and sends a release");
-        vec![self.one_way(caller, Lane::Node(node), self.config.lock.facts().calls.release, what)]
+        vec![self.one_way(caller, Lane::Node(node), self.config.call_names().release, what)]
     }
 
     /// The caller receives the reply.
@@ -104,6 +108,14 @@ impl Narrator<'_> {
         let (says, tone, what) = match (request.verb, self.step.answer) {
             _ if !is_alive => {
                 ("x".to_owned(), Tone::Odd, format!("the answer reaches {name}'s process, and {name} is dead"))
+            }
+            (Verb::Acquire, Reply::Acquired) if self.config.sets_ttl_apart() => {
+                let what = format!("{name} receives the answer, and sets the TTL of the lock");
+                ("granted".to_owned(), Tone::Plain, what)
+            }
+            (Verb::SetTtl, Reply::TtlSet | Reply::NoTtlSet) => {
+                let what = format!("{name} receives the answer, and believes it holds{}", self.others_believe(name));
+                ("HOLDS".to_owned(), Tone::Good, what)
             }
             (Verb::Acquire, Reply::Acquired | Reply::Acknowledged { .. }) => {
                 let says = match slot.thread().map(|thread| self.thread_after(client, thread).holds) {
@@ -219,6 +231,9 @@ impl Narrator<'_> {
             Verb::Acquire if self.step.answer == Reply::ToldRefused => {
                 format!("{name} has no answer in time: it is told that it does not have the lock, and stops waiting")
             }
+            Verb::SetTtl => {
+                format!("{name} has no answer in time: its call fails, and its lock may have no TTL")
+            }
             Verb::Acquire => {
                 format!("{name} has no answer in time: its call fails, and it does not know whether it holds")
             }
@@ -263,7 +278,7 @@ impl Narrator<'_> {
             Some(Verb::Release) => {
                 format!("{name} is interrupted in unlock(): its request may still be executed")
             }
-            Some(Verb::Acquire | Verb::Renew | Verb::Undo) => {
+            Some(Verb::Acquire | Verb::SetTtl | Verb::Renew | Verb::Undo) => {
                 format!("{name} is interrupted in lock(): its request may still be executed")
             }
         };

@@ -43,7 +43,7 @@ impl Narrator<'_> {
     #[expect(clippy::too_many_lines, reason = "one arm for each action")]
     /// The rows of one step.
     fn rows(&self) -> Vec<Row> {
-        let (name, calls) = (&self.step.lane, self.config.lock.facts().calls);
+        let (name, calls) = (&self.step.lane, self.config.call_names());
         match self.step.action {
             Action::Acquire { client, thread } => {
                 let call = if self.own().time.wait_limit.is_some() { calls.try_acquire } else { calls.acquire };
@@ -81,6 +81,7 @@ impl Narrator<'_> {
             Action::Undo { client, thread } => {
                 self.release(client, thread, "undo", format!("{name} releases its grant, which too few replicas have"))
             }
+            Action::SetTtl { client, thread } => self.set_ttl(client, thread),
             Action::Work { client, thread } | Action::Arrive { client, thread } => {
                 vec![self.work(Lane::Thread { client, thread })]
             }

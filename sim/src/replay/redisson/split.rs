@@ -315,5 +315,6 @@ pub(super) fn verb_of(verb: Verb, (client, slot): RequestKey) -> ScriptVerb {
         Verb::Release => ScriptVerb::Release { client, thread },
         Verb::Renew => ScriptVerb::Renew { client },
         Verb::Undo => ScriptVerb::Undo { client, thread },
+        Verb::SetTtl => ScriptVerb::SetTtl { client, thread },
     }
 }

@@ -43,6 +43,13 @@ pub enum ScriptVerb {
         /// From 0.
         thread: u8,
     },
+    /// To set the TTL of the lock that it has taken.
+    SetTtl {
+        /// From 0.
+        client: u8,
+        /// From 0.
+        thread: u8,
+    },
     /// For a full lease of what its watchdog renews.
     Renew {
         /// From 0.
@@ -93,6 +100,7 @@ impl ClientPart {
                 Self::Asks(ScriptVerb::Release { client, thread })
             }
             Action::Undo { client, thread } => Self::Asks(ScriptVerb::Undo { client, thread }),
+            Action::SetTtl { client, thread } => Self::Asks(ScriptVerb::SetTtl { client, thread }),
             Action::Renew { client } | Action::RenewAcknowledged { client } => Self::Asks(ScriptVerb::Renew { client }),
             Action::ForceRelease { .. } => Self::Asks(ScriptVerb::ForceRelease),
             Action::Confirm { client, thread } => Self::Confirms { client, thread },

@@ -1,9 +1,9 @@
 //! The plain lock: `SET NX PX`, and scripts that compare before they write. Redisson has no such lock.
 
-use lockstep_model::config::LockKind;
-use lockstep_redis::locks::plain::{self, PlainAcquireReply, PlainExtendReply, PlainReleaseReply};
+use lockstep_model::config::{AcquireRule, LockKind, ReleaseRule};
+use lockstep_redis::locks::plain::{self, PlainAcquireReply, PlainExpireReply, PlainExtendReply, PlainReleaseReply};
 
-use super::replies::{ACQUIRED, BUSY, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED};
+use super::replies::{ACQUIRED, BUSY, NO_TTL_SET, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED, TTL_SET};
 use super::request::ScriptRequest;
 use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
 
@@ -16,7 +16,11 @@ impl Translation for PlainTranslation {
     }
 
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
-        let call = plain::acquire(&context.scripts, &context.names, &caller.value(), context.lease);
+        let call = if context.acquire == AcquireRule::SetnxExpire {
+            plain::acquire_without_ttl(&context.scripts, &context.names, &caller.value())
+        } else {
+            plain::acquire(&context.scripts, &context.names, &caller.value(), context.lease)
+        };
         ScriptRequest::new(call, |reply| {
             let words = match reply {
                 PlainAcquireReply::Acquired => ACQUIRED,
@@ -26,8 +30,24 @@ impl Translation for PlainTranslation {
         })
     }
 
+    fn set_ttl(&self, context: &RequestContext) -> Option<ScriptRequest> {
+        let call = plain::set_ttl(&context.scripts, &context.names, context.lease);
+        Some(ScriptRequest::new(call, |reply| {
+            let words = match reply {
+                PlainExpireReply::Set => TTL_SET,
+                PlainExpireReply::NoLock => NO_TTL_SET,
+            };
+            words.to_owned()
+        }))
+    }
+
     fn release(&self, context: &RequestContext, caller: &ScriptCaller, _: &str) -> ScriptRequest {
-        ScriptRequest::new(plain::release(&context.scripts, &context.names, &caller.value()), |reply| {
+        let call = if context.release == ReleaseRule::Delete {
+            plain::delete(&context.scripts, &context.names)
+        } else {
+            plain::release(&context.scripts, &context.names, &caller.value())
+        };
+        ScriptRequest::new(call, |reply| {
             let words = match reply {
                 PlainReleaseReply::Released => RELEASED,
                 PlainReleaseReply::NotHeld => NOT_HELD,

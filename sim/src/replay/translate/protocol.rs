@@ -2,6 +2,7 @@
 //! `docs/protocol.md` is made of it.
 
 use lockstep_model::ActionKind;
+use lockstep_model::config::{AcquireRule, ReleaseRule};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
 use super::request::ScriptRequest;
@@ -22,6 +23,7 @@ pub struct ProtocolRow {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ProtocolPart {
     Acquire,
+    SetTtl,
     Release,
     Renew,
     ForceRelease,
@@ -44,22 +46,35 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         lease: Lease::from_ms(30_000).expect("half a minute is a lease"),
         receipt_lease: ReleaseReceipt::LEASE,
         has_receipts,
+        acquire: AcquireRule::SetNxPx,
+        release: ReleaseRule::Compare,
         deletes_receipts: has_receipts,
     };
     let (with_receipts, without_receipts) = (context(true), context(false));
+    let bare = RequestContext { release: ReleaseRule::Delete, ..context(false) };
     let caller = ScriptCaller { holder: HolderId::new("A", 1), acquire: Some(1) };
     let redisson = translation.redisson();
     let row = |part, asked, redisson| ProtocolRow { actions: actions_of(part), asked, redisson };
 
-    let mut rows =
-        vec![row(ProtocolPart::Acquire, words(&translation.acquire(&with_receipts, &caller)), redisson.acquire)];
+    let acquire = words(&translation.acquire(&with_receipts, &caller));
+    let mut rows = vec![row(ProtocolPart::Acquire, acquire, redisson.acquire)];
+    let apart = RequestContext { acquire: AcquireRule::SetnxExpire, ..context(false) };
+    if let Some(set_ttl) = translation.set_ttl(&apart) {
+        let take = words(&translation.acquire(&apart, &caller));
+        rows.push(row(ProtocolPart::Acquire, format!("acquire = \"setnx-expire\": {take}"), "(none; SETNX)"));
+        rows.push(row(ProtocolPart::SetTtl, words(&set_ttl), "(none; PEXPIRE)"));
+    }
     let releases =
-        [&with_receipts, &without_receipts].map(|context| words(&translation.release(context, &caller, "ID")));
+        [&with_receipts, &without_receipts, &bare].map(|context| words(&translation.release(context, &caller, "ID")));
     let are_alike = releases[0] == releases[1];
-    let [with, without] = releases;
+    let [with, without, bare] = releases;
+    let has_bare = bare != without;
     rows.push(row(ProtocolPart::Release, with, redisson.release));
     if !are_alike {
         rows.push(row(ProtocolPart::Release, format!("without receipts: {without}"), redisson.release_without_receipt));
+    }
+    if has_bare {
+        rows.push(row(ProtocolPart::Release, format!("release = \"delete\": {bare}"), "(none; DEL)"));
     }
     rows.push(row(ProtocolPart::Renew, words(&translation.renew(&with_receipts, &caller)), redisson.renew));
     if let Some(request) = translation.force_release(&with_receipts) {
@@ -128,11 +143,14 @@ const fn part_of_hand_over(kind: ActionKind) -> ProtocolPart {
     )
 }
 
+const RESTART: &str = "the process is started again, with the AOF that was on its disk";
+
 const fn part_of(kind: ActionKind) -> ProtocolPart {
-    use ProtocolPart::{Acquire, ForceRelease, Internal, Message, Release, Renew, Shared, Subscribe};
+    use ProtocolPart::{Acquire, ForceRelease, Internal, Message, Release, Renew, SetTtl, Shared, Subscribe};
     match kind {
         ActionKind::Acquire | ActionKind::SecondAsk | ActionKind::WakeByMessage | ActionKind::WakeByTimer => Acquire,
         ActionKind::Release | ActionKind::ForeignRelease | ActionKind::Undo => Release,
+        ActionKind::SetTtl => SetTtl,
         ActionKind::Renew | ActionKind::RenewAcknowledged => Renew,
         ActionKind::ForceRelease => ForceRelease,
         ActionKind::Subscribe | ActionKind::Resubscribe => Subscribe,
@@ -159,9 +177,7 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
             Shared("REPLICAOF a port that nobody listens on", "(Sentinel's reconfiguration of the replicas)")
         }
         ActionKind::CrashNode => Shared("SIGKILL", "(a crash)"),
-        ActionKind::RestartNode => {
-            Shared("the process is started again, with the AOF that was on its disk", "(Redis itself)")
-        }
+        ActionKind::RestartNode => Shared(RESTART, "(Redis itself)"),
         ActionKind::Promote => Shared("REPLICAOF NO ONE", "(Sentinel's failover); changeMaster"),
         ActionKind::HandOver | ActionKind::FinishHandOver | ActionKind::GiveUpHandOver => part_of_hand_over(kind),
         ActionKind::Demote => {

@@ -10,6 +10,10 @@ pub const RELEASED: &str = "released";
 pub const STILL_HELD: &str = "still held";
 /// The caller did not hold the lock.
 pub const NOT_HELD: &str = "not held";
+/// The lock that was just taken has its TTL.
+pub const TTL_SET: &str = "ttl set";
+/// There is no lock whose TTL could be set.
+pub const NO_TTL_SET: &str = "no ttl set";
 /// The lease was extended.
 pub const RENEWED: &str = "renewed";
 /// The lease was not extended: the caller does not hold the lock.

@@ -1,6 +1,6 @@
 //! What a kind of lock must say about itself so that its histories can be replayed.
 
-use lockstep_model::config::LockKind;
+use lockstep_model::config::{AcquireRule, LockKind, ReleaseRule};
 use lockstep_redis::{HoldValue, HolderId, Lease, Names, Scripts};
 
 use super::request::ScriptRequest;
@@ -17,6 +17,10 @@ pub struct RequestContext {
     pub receipt_lease: Lease,
     /// Whether releases leave receipts, in kinds that know them.
     pub has_receipts: bool,
+    /// By how many commands an acquire takes the lock, in kinds that can take it by two.
+    pub acquire: AcquireRule,
+    /// How a release finds that the lock is its own, in kinds that have a bare one.
+    pub release: ReleaseRule,
     /// Whether a client deletes the receipt of a release that was answered.
     pub deletes_receipts: bool,
 }
@@ -72,6 +76,12 @@ pub trait Translation: Sync {
 
     /// Takes the lock.
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest;
+
+    /// Sets the TTL of the lock that was just taken. `None`: no acquire of the kind does that by a request of its own.
+    fn set_ttl(&self, context: &RequestContext) -> Option<ScriptRequest> {
+        let _ = context;
+        None
+    }
 
     /// Gives back one hold. `release_id` is the same whenever this release is sent again.
     fn release(&self, context: &RequestContext, caller: &ScriptCaller, release_id: &str) -> ScriptRequest;

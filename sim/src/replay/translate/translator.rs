@@ -8,8 +8,8 @@ use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
 use super::client_part::ScriptVerb;
 use super::replies::{
-    ACQUIRED, FORCE_RELEASED, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, READ_ONLY, RELEASED,
-    RENEWED, SAVE_FAILED, STILL_HELD, WRONG_TYPE, acknowledged, renewed_but_for,
+    ACQUIRED, FORCE_RELEASED, NO_TTL_SET, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, READ_ONLY,
+    RELEASED, RENEWED, SAVE_FAILED, STILL_HELD, TTL_SET, WRONG_TYPE, acknowledged, renewed_but_for,
 };
 use super::request::ScriptRequest;
 use super::translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
@@ -51,6 +51,8 @@ impl Translator {
                 lease: lease_of(config.named_lease_of(client).filter(|_| is_named).unwrap_or(own.time.lease))?,
                 receipt_lease,
                 has_receipts: own.protocol.receipts,
+                acquire: own.protocol.acquire,
+                release: own.protocol.release,
                 // Where request and answer are one step nobody reads one, and the model has none.
                 deletes_receipts: !own.is_split() || own.protocol.answered_receipt == AnsweredReceipt::Delete,
             })
@@ -128,7 +130,7 @@ impl Translator {
         let is_named = match verb {
             Verb::Acquire => self.config.names_lease(client, thread, holds),
             Verb::Release => !is_shared && holds > 0 && self.config.names_lease(client, thread, holds - 1),
-            Verb::Undo | Verb::Renew => false,
+            Verb::SetTtl | Verb::Undo | Verb::Renew => false,
         };
         is_named || is_shared && verb != Verb::Renew && process.remembers_lease
     }
@@ -161,6 +163,10 @@ impl Translator {
             ScriptVerb::Undo { client, thread } => {
                 let is_named = self.brings_named(before, (client, thread), Verb::Undo);
                 (reply != Reply::Unreachable).then(|| self.release(step.number, before, (client, thread), is_named))
+            }
+            ScriptVerb::SetTtl { client, thread } => {
+                let is_sent = reply != Reply::Unreachable;
+                is_sent.then(|| self.translation.set_ttl(self.context_of((client, thread), false))).flatten()
             }
             ScriptVerb::Renew { client } => {
                 // Nothing is sent if there is nothing to renew, or no master that answers.
@@ -212,6 +218,7 @@ impl Translator {
                 let release_id = release_id(&caller.holder.to_string(), request.receipt.unwrap_or_default());
                 self.translation.release(context, &caller, &release_id)
             }
+            Verb::SetTtl => self.translation.set_ttl(context).expect("a kind whose acquire is two commands has both"),
             Verb::Renew => self.translation.renew(self.context(client), &caller),
         }
     }
@@ -229,6 +236,8 @@ impl Translator {
             Reply::Released => RELEASED,
             Reply::StillHeld => STILL_HELD,
             Reply::NotHeld => NOT_HELD,
+            Reply::TtlSet => TTL_SET,
+            Reply::NoTtlSet => NO_TTL_SET,
             Reply::Renewed => RENEWED,
             Reply::RenewalMissed => NOT_RENEWED,
             Reply::RenewedInPart { missed } => return renewed_but_for(self.lock_name(missed)),

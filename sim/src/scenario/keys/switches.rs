@@ -155,6 +155,22 @@ pub(super) const KEYS: &[ScenarioKey] = &[
          other acquire has, or the same for all acquires of a client's thread, so that a late release or renewal of an earlier \
          hold takes effect on the next one",
     ),
+    key(
+        "protocol",
+        "acquire",
+        "\"set-nx-px\" or \"setnx-expire\"",
+        "\"set-nx-px\"",
+        "by how many commands an acquire takes the lock, for a kind that can take it by two: one writes the key and its TTL, or \
+         SETNX writes the key and a PEXPIRE after its answer the TTL, so that the lock of a client that ends in between has none",
+    ),
+    key(
+        "protocol",
+        "release",
+        "\"compare\" or \"delete\"",
+        "\"compare\"",
+        "how a release finds that the lock is its own, for a kind with a bare release: it compares the value that its acquire has \
+         stored, or it does not, and deletes the lock of whoever holds it",
+    ),
     of_each(key(
         "protocol",
         "subscribe_to",

@@ -100,6 +100,7 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::GiveUp { .. }
             | Action::Confirm { .. }
             | Action::Undo { .. }
+            | Action::SetTtl { .. }
             | Action::Work { .. }
             | Action::Arrive { .. }
             | Action::Release { .. }
