@@ -7,7 +7,9 @@
 
 use crate::action::ActionKind;
 use crate::config::calls::InterruptedAcquire;
-use crate::config::profiles::{FailedRenewal, MissedRenewal, PartialRelease, RenewalTimer, WaitAfter, WaitRule};
+use crate::config::profiles::{
+    FailedRenewal, MissedRenewal, PartialRelease, ReleaseRule, RenewalTimer, WaitAfter, WaitRule,
+};
 use crate::config::sections::{Config, PromoteRule, ReplicasLeave, Resource};
 use crate::notes::Happening;
 use crate::reply::ReplyKind;
@@ -261,7 +263,8 @@ impl Happening {
                 let is_away = faults.cut_link > 0 || faults.pause_node > 0 || faults.break_link > 0;
                 let is_late = !config.cluster.lag.is_zero() || is_away || faults.clock_jump > 0;
                 let is_taken = faults.vanish_key > 0 || faults.overwrite_key > 0;
-                is_taken || config.can_restart() || config.can_fail_over() && (is_late || is_passed_over)
+                let is_ended = is_taken || releases_any(config) || config.can_restart();
+                is_ended || config.can_fail_over() && (is_late || is_passed_over)
             }
             Self::LaterToken | Self::AnotherHoldersEffect => config.resource.is_some(),
             Self::StaleEffect => can_be_stale(config),
@@ -491,10 +494,17 @@ const fn can_forget(config: &Config) -> bool {
 }
 
 /// Whether a node may store a hold that its thread has given back: a failover lost the release, or the node refused it
-/// (also because the link of a replica broke, which is no failover) or stood still.
+/// (also because the link of a replica broke, which is no failover) or stood still. A release that does not compare gives back
+/// whatever is stored.
 const fn can_keep_released(config: &Config) -> bool {
     let lacks_replicas = counts_replicas(config) && config.faults.break_link > 0;
-    can_forget(config) || refuses_writes(config) || lacks_replicas || config.faults.pause_node > 0
+    let is_late = refuses_writes(config) || lacks_replicas || config.faults.pause_node > 0;
+    can_forget(config) || is_late || releases_any(config)
+}
+
+/// Whether a release frees the lock of whoever holds it.
+const fn releases_any(config: &Config) -> bool {
+    matches!(config.protocol.release, ReleaseRule::Delete)
 }
 
 /// Whether a thread can be stored as holding twice: by re-entry, or by an acquire that was resent.

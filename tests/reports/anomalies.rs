@@ -192,6 +192,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "overwritten-lock-ends-other-renewals",
             "overwritten-lock-and-a-timer-per-lock",
             "persisted-lock-is-never-freed",
+            "plain-setnx-then-expire",
             "plain-persisted-lock-is-never-freed",
             "persisted-lock-outlives-a-failover",
             "lost-unlock-message-of-a-persisted-lock",

@@ -116,7 +116,10 @@ impl ClientConnection {
         }
         if is_open {
             while let Some((_, words, bytes)) = self.held.pop_front() {
-                tcp_proxy::write_all(&mut self.server, &bytes, "server")?;
+                self.send_to_server(&bytes)?;
+                if self.is_closed {
+                    return Ok(true);
+                }
                 self.unanswered += replies_to(&words);
             }
             while let Some(reply) = self.replies.pop_front() {
@@ -154,6 +157,16 @@ impl ClientConnection {
         written
     }
 
+    /// The same to the server. One that has just died reads nothing any more, and the client finds its connection closed.
+    pub(super) fn send_to_server(&mut self, bytes: &[u8]) -> Result<(), ReplayError> {
+        let written = tcp_proxy::write_all(&mut self.server, bytes, "server");
+        if written.is_err() && (0..2).any(|_| matches!(available(&mut self.server), Ok(None))) {
+            self.close();
+            return Ok(());
+        }
+        written
+    }
+
     pub(super) fn has_client_ended(&mut self) -> bool {
         // The end comes after what was sent before it.
         (0..2).any(|_| matches!(available(&mut self.client), Ok(None)))
@@ -183,7 +196,7 @@ impl ClientConnection {
     /// not wait for the answer, since a server that stands still takes connections and answers nothing.
     pub(super) fn ask_id(&mut self) -> Result<(), ReplayError> {
         self.id = ConnectionId::Awaited;
-        tcp_proxy::write_all(&mut self.server, b"*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n", "server")
+        self.send_to_server(b"*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n")
     }
 
     pub(super) fn execute_request(&mut self) -> Result<Value, ReplayError> {

@@ -390,6 +390,19 @@ mod tests {
         }
     }
 
+    #[test]
+    fn a_server_that_has_just_died_reads_nothing_and_its_connection_is_closed() {
+        let (_folder, listener, mut gate) = gate_to_a_server();
+        let _client = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port())).expect("it listens");
+        while gate.connections.is_empty() {
+            gate.take_arrived().expect("it passes");
+        }
+        drop(listener.accept().expect("a connection"));
+        let connection = &mut gate.connections[0];
+        connection.send_to_server(b"*1\r\n$4\r\nPING\r\n").expect("nobody reads it");
+        assert!(connection.is_closed);
+    }
+
     /// A stopped server takes connections. Its answers come when it goes on, and the first is for the gate alone.
     #[test]
     fn a_connection_to_a_server_that_stands_still_is_taken_and_learns_its_name_when_the_server_goes_on() {
