@@ -42,11 +42,11 @@ fn note_switches_of_kinds(parts: &Parts, sections: &Sections<'_>, lock: Option<&
 
 /// Records beside what an acquire cannot be two commands.
 fn note_two_commands(parts: &Parts, sections: &Sections<'_>) {
-    if parts.nobody(|own| own.protocol.acquire == AcquireRule::SetnxExpire) {
+    if !parts.somebody(|own| own.protocol.acquire == AcquireRule::SetnxExpire) {
         return;
     }
     let others = [
-        ("renew_every", !parts.nobody(|own| own.renew_every.is_some())),
+        ("renew_every", parts.somebody(|own| own.renew_every.is_some())),
         ("wait_for", parts.cluster.is_some_and(|cluster| cluster.wait_for > 0)),
         ("interrupt", parts.faults.is_some_and(|faults| faults.interrupt > 0)),
     ];

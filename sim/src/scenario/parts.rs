@@ -77,6 +77,11 @@ impl Parts {
     pub(super) fn nobody(&self, is_so: impl Fn(&ClientSettings) -> bool) -> bool {
         self.settings.as_ref().is_some_and(|all| !all.iter().any(is_so))
     }
+
+    /// Whether this is so of some client. Not known, so not said, where some part is wrong.
+    pub(super) fn somebody(&self, is_so: impl Fn(&ClientSettings) -> bool) -> bool {
+        self.settings.as_ref().is_some_and(|all| all.iter().any(is_so))
+    }
 }
 
 impl<'a> Sections<'a> {

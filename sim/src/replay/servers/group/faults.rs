@@ -107,18 +107,21 @@ impl ServerGroup {
         // It would wait for a dead replica of which nobody told it; the model's master has noticed by now.
         let noticed = self.take_half_open(|link| link.master == node);
         self.end_links(noticed)?;
+        if has_sent_all {
+            // Effects that took each other's place may still be held. Until its clock goes on it waits for their acknowledgement.
+            self.release_rest_of(node)?;
+        }
         self.members[node].catch_up()?;
+        if has_sent_all
+            && let Err(error) = self.release_rest_of(node)
+            // The deletion of what has expired, which is none here: it may end before that is sent, and has nothing more then.
+            && self.members[node].node.is_running()
+        {
+            return Err(error);
+        }
         let ending = &self.members[node].node;
         let is_its_own = |gate: &&Gate| gate.master_socket() == ending.socket() && !gate.is_silent();
         let gates = || self.members.iter().filter_map(|member| member.gate.as_ref()).filter(is_its_own);
-        if has_sent_all {
-            // Effects that took each other's place may still be held, and the deletion of what has expired, which is none here. One
-            // that has ended by now has nothing more to send.
-            if let Ok(offset) = ending.offset() {
-                self.mark(node, offset);
-            }
-            gates().try_for_each(|gate| gate.release_all().map(drop))?;
-        }
         // What it sends while it waits, such as its question what its replicas have, has an answer of its own.
         ending.wait_shutdown(|| {
             if has_sent_all {
@@ -138,6 +141,17 @@ impl ServerGroup {
         self.members[node].node.save_snapshot()?;
         self.is_worn = true;
         Ok(format!("{}: BGSAVE", name_of_node(node)))
+    }
+
+    /// Passes to the replicas of a master all that it has written by now. One that has ended has nothing more to send.
+    fn release_rest_of(&self, node: usize) -> Result<(), ReplayError> {
+        let master = &self.members[node].node;
+        if let Ok(offset) = master.offset() {
+            self.mark(node, offset);
+        }
+        let is_its_own = |gate: &&Gate| gate.master_socket() == master.socket() && !gate.is_silent();
+        let mut gates = self.members.iter().filter_map(|member| member.gate.as_ref()).filter(is_its_own);
+        gates.try_for_each(|gate| gate.release_all().map(drop))
     }
 
     /// Before a node dies: a master that was replaced, and that stood still, reads the end of the link when it counts its
