@@ -245,6 +245,21 @@ fn a_scenario_says_whether_fairness_is_strong() {
     assert_eq!(codes(&smallest_and("[fairness]\nstrong = \"renew\"")), [Code::WrongType]);
 }
 
+/// Each of the three looks at a lock that has no TTL yet in a way that the model does not have.
+#[test]
+fn an_acquire_by_two_commands_stands_beside_no_watchdog_no_wait_and_no_interrupt() {
+    let plain = |rest: &str| {
+        let text = smallest_and(&format!("[protocol]\nacquire = \"setnx-expire\"\n{rest}"));
+        text.replace("lock = \"reentrant\"", "lock = \"plain\"")
+    };
+    assert!(read(&plain("")).config.sets_ttl_apart());
+    assert_eq!(codes(&plain("[faults]\ninterrupt = 1")), [Code::NotModelled]);
+    assert_eq!(codes(&plain("[cluster]\nreplicas = 1\nwait_for = 1")), [Code::NotModelled]);
+    assert_eq!(codes(&plain("[[client]]\nrenew_every = 1")), [Code::NotModelled]);
+    let reentrant = smallest_and("[protocol]\nacquire = \"setnx-expire\"\nrelease = \"delete\"");
+    assert_eq!(codes(&reentrant), [Code::Impossible, Code::Impossible]);
+}
+
 /// A key that is in the list of known keys but is not read would be accepted and ignored.
 #[test]
 fn every_known_key_is_looked_at() {
