@@ -168,6 +168,15 @@ pub trait ScriptReply: Sized {
     fn read(call: &Call, value: &Value) -> Option<Self>;
 }
 
+/// One of the two replies of a script that answers 1 or 0.
+pub(crate) fn one_or_zero<R>(value: &Value, one: R, zero: R) -> Option<R> {
+    match value {
+        Value::Int(1) => Some(one),
+        Value::Int(0) => Some(zero),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

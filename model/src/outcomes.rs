@@ -17,6 +17,13 @@ use crate::reply::ReplyKind;
 /// An answer that an action can get, and in which scenarios.
 type Answer = (ReplyKind, fn(&Config) -> bool);
 
+/// What a node answers that does not write.
+const REFUSALS: [Answer; 3] = [
+    (ReplyKind::NotEnoughReplicas, counts_replicas),
+    (ReplyKind::SaveFailed, refuses_writes),
+    (ReplyKind::ReadOnly, can_be_demoted),
+];
+
 impl ActionKind {
     /// Whether a scenario like this one can have a state in which the action gets this answer.
     pub fn can_be_answered(self, reply: ReplyKind, config: &Config) -> bool {
@@ -27,11 +34,31 @@ impl ActionKind {
     fn can_be_answered_to(self, reply: ReplyKind, config: &Config) -> bool {
         let can = |&(other, is_possible): &Answer| other == reply && is_possible(config);
         let answers = if config.is_split() { self.sent_answers() } else { self.answers() };
+        let is_refusal = REFUSALS.iter().any(can);
         let is_heard = || {
             let executed = Self::Execute.sent_answers();
-            self == Self::Answer && reply != ReplyKind::Acquired && executed.iter().any(can)
+            self == Self::Answer && reply != ReplyKind::Acquired && (executed.iter().any(can) || is_refusal)
         };
-        self.is_allowed(config) && (answers.iter().any(can) || is_heard())
+        let is_answered = answers.iter().any(can) || is_refusal && self.reaches_a_node(config.is_split());
+        self.is_allowed(config) && (is_answered || is_heard())
+    }
+
+    /// Whether a node is asked to write in this step, and may refuse: where request and answer are steps of their own, only by an
+    /// execution, and a forced release. What refuses a foreign release depends on more.
+    const fn reaches_a_node(self, is_split: bool) -> bool {
+        match self {
+            Self::ForceRelease => true,
+            Self::Execute => is_split,
+            Self::Acquire
+            | Self::SecondAsk
+            | Self::WakeByMessage
+            | Self::WakeByTimer
+            | Self::SetTtl
+            | Self::Undo
+            | Self::Release
+            | Self::Renew => !is_split,
+            _ => false,
+        }
     }
 
     /// Every answer where request and answer are steps of their own: the caller is told nothing yet.
@@ -55,9 +82,6 @@ impl ActionKind {
                 (ReplyKind::RenewalMissed, |config| config.time.renew_every.is_some()),
                 (ReplyKind::TtlSet, Config::sets_ttl_apart),
                 (ReplyKind::NoTtlSet, |config| config.sets_ttl_apart() && can_lose_grant(config)),
-                (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::SaveFailed, refuses_writes),
-                (ReplyKind::ReadOnly, can_be_demoted),
             ],
             // Besides the answers to every other execution: of a grant it depends on `WAIT`.
             Self::Answer => &[
@@ -89,19 +113,12 @@ impl ActionKind {
             Self::Acquire => &[
                 (ReplyKind::Acquired, always),
                 (ReplyKind::Busy, is_contended),
-                (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::SaveFailed, refuses_writes),
-                (ReplyKind::ReadOnly, can_be_demoted),
                 (ReplyKind::WrongType, overwrites_keys),
             ],
             // Only a thread that was refused gets this far.
-            Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => &[
-                (ReplyKind::Acquired, is_contended),
-                (ReplyKind::Busy, is_contended),
-                (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::SaveFailed, refuses_writes),
-                (ReplyKind::ReadOnly, can_be_demoted),
-            ],
+            Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => {
+                &[(ReplyKind::Acquired, is_contended), (ReplyKind::Busy, is_contended)]
+            }
             Self::Subscribe | Self::GiveUp | Self::Deliver | Self::LoseMessage | Self::Resubscribe => {
                 &[(ReplyKind::Done, is_contended)]
             }
@@ -118,18 +135,12 @@ impl ActionKind {
             Self::SetTtl => &[
                 (ReplyKind::TtlSet, always),
                 (ReplyKind::NoTtlSet, can_lose_grant),
-                (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::SaveFailed, refuses_writes),
-                (ReplyKind::ReadOnly, can_be_demoted),
                 (ReplyKind::Unreachable, can_be_unreachable),
             ],
             Self::Undo | Self::Release => &[
                 (ReplyKind::Released, always),
                 (ReplyKind::StillHeld, can_reenter),
                 (ReplyKind::NotHeld, can_lose_grant),
-                (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::SaveFailed, refuses_writes),
-                (ReplyKind::ReadOnly, can_be_demoted),
                 (ReplyKind::Unreachable, can_be_unreachable),
                 (ReplyKind::WrongType, overwrites_keys),
             ],
@@ -143,13 +154,7 @@ impl ActionKind {
                 (ReplyKind::ReadOnly, can_be_demoted),
                 (ReplyKind::WrongType, overwrites_keys),
             ],
-            Self::ForceRelease => &[
-                (ReplyKind::ForceReleased, always),
-                (ReplyKind::NothingToRelease, always),
-                (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::SaveFailed, refuses_writes),
-                (ReplyKind::ReadOnly, can_be_demoted),
-            ],
+            Self::ForceRelease => &[(ReplyKind::ForceReleased, always), (ReplyKind::NothingToRelease, always)],
             Self::RenewAcknowledged => &[
                 (ReplyKind::Renewed, always),
                 (ReplyKind::RenewalMissed, can_lose_grant),
@@ -162,9 +167,6 @@ impl ActionKind {
                 (ReplyKind::WrongType, overwrites_keys),
                 (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer != RenewalTimer::PerLock),
                 (ReplyKind::Unreachable, can_be_unreachable),
-                (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::SaveFailed, refuses_writes),
-                (ReplyKind::ReadOnly, can_be_demoted),
             ],
             // Steps of a split network.
             Self::Execute | Self::Answer => &[],

@@ -12,6 +12,7 @@ mod memory;
 mod museum;
 mod out_folders;
 mod outside;
+mod redisson;
 mod schema;
 mod servers;
 mod states;

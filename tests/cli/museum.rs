@@ -1,9 +1,7 @@
 //! `lockstep museum`: what a user sees without Redisson; with it, see tests/redisson/museum.rs.
 
-use std::fs::Permissions;
-use std::os::unix::fs::PermissionsExt as _;
-
 use crate::command::{lockstep, run, words};
+use crate::redisson::driver_that;
 
 #[test]
 fn the_museum_is_listed_without_running_anything() {
@@ -37,14 +35,10 @@ fn without_the_driver_of_redisson_a_line_says_how_to_build_it() {
 /// A driver that another state of the project built may read other commands, or leave out words that it does not know.
 #[test]
 fn a_driver_of_another_version_of_lockstep_is_refused() {
-    let folder = tempfile::tempdir().expect("a folder");
-    std::fs::create_dir_all(folder.path().join("4.7.0/classes")).expect("a folder");
-    let java = folder.path().join("java");
     for said in ["ready redisson 4.7.0 java 17", "ready 1 redisson 4.7.0 java 17", "ready 1000 redisson 4.7.0 java 17"]
     {
-        std::fs::write(&java, format!("#!/bin/sh\necho '{said}'\nexec cat > /dev/null\n")).expect("a file");
-        std::fs::set_permissions(&java, Permissions::from_mode(0o755)).expect("a program");
-        let asked = lockstep(&["museum", "D4"]).env("LOCKSTEP_REDISSON", folder.path()).output().expect("it starts");
+        let driver = driver_that(&format!("echo '{said}'\nexec cat > /dev/null"));
+        let asked = lockstep(&["museum", "D4"]).env("LOCKSTEP_REDISSON", driver.path()).output().expect("it starts");
         let told = words(&String::from_utf8_lossy(&asked.stderr));
         assert_eq!(asked.status.code(), Some(5), "{told}");
         assert!(told.contains("is of another version of lockstep"), "{told}");

@@ -251,6 +251,21 @@ fn to_remove_the_deployment_is_advised_only_where_that_helps() {
     }
 }
 
+#[test]
+fn the_result_names_the_version_of_every_client() {
+    let text =
+        "lock = \"reentrant\"\n[time]\nlease = 3\n[clients]\ncount = 3\n[[client]]\nprofile = \"redisson-3.15\"\n";
+    let scenario =
+        Scenario::parse("mixed", &format!("story = \"x\"\n{text}")).unwrap_or_else(|error| panic!("{error}"));
+    let config = scenario.config;
+    let named = |deployment| {
+        let player = Player::start(&servers()[0], &config, deployed_in(deployment, &config)).expect("it starts");
+        player.clients().expect("a library").to_owned()
+    };
+    assert_eq!(named(Deployment::AsScenario), "redisson 4.7.0 (A: 3.15.6)");
+    assert_eq!(named(Deployment::Sentinel), "redisson 4.7.0 (A: 3.15.6) under a sentinel");
+}
+
 /// One subscribes to a channel of the shard, and the other publishes to a channel of the same name that every node knows.
 #[test]
 fn clients_of_a_cluster_that_do_not_wake_each_other_are_refused() {

@@ -46,6 +46,16 @@ fn a_jvm_that_is_killed_or_told_to_end_is_not_waited_for() {
 }
 
 #[test]
+fn a_jvm_that_somebody_else_has_stopped_is_named_and_not_waited_for() {
+    let mut jvm = Jvm::start(redisson("4.7.0").driver(), START_MS).expect("it starts");
+    let process = jvm.process_id();
+    send(process, Signal::STOP);
+    let error = jvm.command("threads", &mut []).expect_err("it does not answer");
+    let said = format!("its process {process} was stopped by a signal, and nothing here has stopped it");
+    assert_eq!(reason(error), said);
+}
+
+#[test]
 fn a_jvm_that_has_ended_while_it_was_kept_is_not_used_again() {
     let program = redisson("4.7.0");
     let used = program.take_jvm(START_MS).expect("it starts");

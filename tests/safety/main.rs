@@ -31,6 +31,7 @@ mod rules;
 mod standstills;
 mod starts;
 mod ties;
+mod two_commands;
 mod unlike;
 mod values;
 mod verdicts;

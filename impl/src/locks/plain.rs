@@ -8,7 +8,7 @@ use redis::{ConnectionLike, Value};
 
 use crate::error::Error;
 use crate::names::{HoldValue, Lease, Names};
-use crate::script::{Call, ScriptReply, Scripts};
+use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
 
 /// The scripts, by kind and verb.
 pub(super) const SCRIPTS: [(&str, &str); 6] = [
@@ -86,11 +86,7 @@ impl ScriptReply for PlainExpireReply {
     const EXPECTED: &'static str = "1 or 0";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
-        match value {
-            Value::Int(1) => Some(Self::Set),
-            Value::Int(0) => Some(Self::NoLock),
-            _ => None,
-        }
+        one_or_zero(value, Self::Set, Self::NoLock)
     }
 }
 
@@ -107,11 +103,7 @@ impl ScriptReply for PlainReleaseReply {
     const EXPECTED: &'static str = "1 or 0";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
-        match value {
-            Value::Int(1) => Some(Self::Released),
-            Value::Int(0) => Some(Self::NotHeld),
-            _ => None,
-        }
+        one_or_zero(value, Self::Released, Self::NotHeld)
     }
 }
 
@@ -128,11 +120,7 @@ impl ScriptReply for PlainExtendReply {
     const EXPECTED: &'static str = "1 or 0";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
-        match value {
-            Value::Int(1) => Some(Self::Extended),
-            Value::Int(0) => Some(Self::NotHeld),
-            _ => None,
-        }
+        one_or_zero(value, Self::Extended, Self::NotHeld)
     }
 }
 

@@ -30,7 +30,7 @@ use redis::{ConnectionLike, Value};
 
 use crate::error::Error;
 use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
-use crate::script::{Call, ScriptReply, Scripts};
+use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
 
 /// The scripts, by kind and verb.
 pub(super) const SCRIPTS: [(&str, &str); 5] = [
@@ -181,11 +181,7 @@ impl ScriptReply for ReentrantForceReleaseReply {
     const EXPECTED: &'static str = "1 or 0";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
-        match value {
-            Value::Int(1) => Some(Self::Released),
-            Value::Int(0) => Some(Self::WasFree),
-            _ => None,
-        }
+        one_or_zero(value, Self::Released, Self::WasFree)
     }
 }
 

@@ -5,7 +5,7 @@
 use redis::Value;
 
 use crate::names::{HolderId, Lease, Names};
-use crate::script::{Call, ScriptReply, Scripts};
+use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
 
 /// The scripts, by kind and verb.
 pub(super) const SCRIPTS: [(&str, &str); 3] = [
@@ -42,10 +42,6 @@ impl ScriptReply for ToyReply {
     const EXPECTED: &'static str = "1 or 0";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
-        match value {
-            Value::Int(1) => Some(Self::Done),
-            Value::Int(0) => Some(Self::Refused),
-            _ => None,
-        }
+        one_or_zero(value, Self::Done, Self::Refused)
     }
 }

@@ -6,7 +6,7 @@
 
 use super::context::Context;
 use super::layout::Layout;
-use super::normal_form::unread_nodes;
+use super::receipts::free_receipt;
 use super::state::World;
 use crate::client::calls::{Answered, Sending};
 use crate::client::requests::{BroughtLease, InFlight, Request, Slot, Stage, Verb};
@@ -18,7 +18,6 @@ use crate::config::sections::Config;
 use crate::limits::MAX_THREADS;
 use crate::locks::contract::{LockRequest, Requester};
 use crate::locks::holder::Holder;
-use crate::locks::receipts::ReceiptStore;
 use crate::locks::values::ValueStore;
 use crate::notes::{Breach, Happening};
 use crate::redis::connections::WaitAnswers;
@@ -573,27 +572,6 @@ pub(super) fn is_due<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -
     let is_paused = |node: u8| world.node(node).is_paused();
     let is_muted = world.group().connection(client).subscription().is_some_and(is_paused);
     world.view(config, client).is_due(world.reach(client), can_execute, |request| is_paused(request.node), is_muted)
-}
-
-/// The smallest number that no release of this thread has and no receipt that could be found.
-fn free_receipt<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) -> u8 {
-    // Bit n: n is used. A few calls, and of each node its receipts and one more for each effect under way to it: fewer than
-    // there are bits.
-    let mut used = 1u128;
-    let of_thread = |request: &&Request| request.verb.releases() && request.thread == holder.thread();
-    for request in world.requests(holder.client()).iter().map(|(_, request)| request).filter(of_thread) {
-        used |= 1 << request.id;
-    }
-    let unread = unread_nodes(config, world);
-    for (_, node) in world.group().numbered().filter(|(index, _)| !unread.has(*index)) {
-        let under_way = node.queue.effects().iter().map(|effect| effect.stored);
-        for stored in under_way.chain([node.stored]) {
-            for receipt in stored.receipts.iter().filter(|receipt| receipt.holder == holder) {
-                used |= 1 << receipt.id;
-            }
-        }
-    }
-    u8::try_from(used.trailing_ones()).unwrap_or(u8::MAX)
 }
 
 /// Every client of this layout.

@@ -207,6 +207,14 @@ mod tests {
     }
 
     #[test]
+    fn a_difference_of_a_library_is_labelled_with_its_name() {
+        let of_redisson = Played { clients: Some("redisson 4.7.0".to_owned()), ..replayed(Some(a_difference())) };
+        let says = page(&history(), &of_redisson, &text::TextOptions::default());
+        let told = "\n  model     A:1 ttl 30000 ms\n  redisson  A:1 ttl 29999 ms\n            of type hash\n";
+        assert!(says.ends_with(told), "{says}");
+    }
+
+    #[test]
     fn the_page_on_json_has_every_key_of_a_replay_and_no_other() {
         let of_redisson = Played {
             clients: Some("Redisson 4.7.0".to_owned()),

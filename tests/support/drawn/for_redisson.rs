@@ -27,6 +27,7 @@ const LEFT_OUT: &[&str] = &[
     "interrupted_acquire",
     "remembered_lease",
     "unanswered_ask",
+    "refused_call",
     "lock_delay",
     "start_delay",
 ];

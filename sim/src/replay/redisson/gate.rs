@@ -372,13 +372,19 @@ mod tests {
         (folder, listener, ClientGate::open(socket).expect("a port"))
     }
 
-    #[test]
-    fn a_client_that_has_closed_its_connection_hears_nothing() {
-        let (_folder, listener, mut gate) = gate_to_a_server();
+    /// A client whose connection the gate has taken.
+    fn connected_to(gate: &mut ClientGate) -> TcpStream {
         let client = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port())).expect("it listens");
         while gate.connections.is_empty() {
             gate.take_arrived().expect("it passes");
         }
+        client
+    }
+
+    #[test]
+    fn a_client_that_has_closed_its_connection_hears_nothing() {
+        let (_folder, listener, mut gate) = gate_to_a_server();
+        let client = connected_to(&mut gate);
         let _server = listener.accept().expect("a connection");
         let mut connection = gate.connections.remove(0);
         drop(client);
@@ -393,10 +399,7 @@ mod tests {
     #[test]
     fn a_server_that_has_just_died_reads_nothing_and_its_connection_is_closed() {
         let (_folder, listener, mut gate) = gate_to_a_server();
-        let _client = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port())).expect("it listens");
-        while gate.connections.is_empty() {
-            gate.take_arrived().expect("it passes");
-        }
+        let _client = connected_to(&mut gate);
         drop(listener.accept().expect("a connection"));
         let connection = &mut gate.connections[0];
         connection.send_to_server(b"*1\r\n$4\r\nPING\r\n").expect("nobody reads it");
@@ -433,10 +436,7 @@ mod tests {
     fn a_message_that_was_sent_before_its_connection_ended_arrives_before_the_end() {
         const MESSAGE: &[u8] = b"*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\n0\r\n";
         let (_folder, listener, mut gate) = gate_to_a_server();
-        let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port())).expect("it listens");
-        while gate.connections.is_empty() {
-            gate.take_arrived().expect("it passes");
-        }
+        let mut client = connected_to(&mut gate);
         gate.set_open(false);
         let (mut server, _) = listener.accept().expect("a connection");
         server.write_all(MESSAGE).expect("it is read");

@@ -19,6 +19,8 @@ use crate::stop;
 
 /// How long anything of a JVM is waited for. A start takes a second.
 const JVM_WAIT: Duration = Duration::from_secs(60);
+/// After so long it is looked whether somebody has stopped it.
+const STOP_WAIT: Duration = Duration::from_secs(5);
 /// How long after its pipes were closed its end is waited for.
 const END_WAIT: Duration = Duration::from_secs(1);
 /// The number of the driver's commands that are sent here, as in tools/redisson/src/main/java/lockstep/Driver.java.
@@ -403,6 +405,9 @@ impl Jvm {
         }
         if !self.is_running() {
             return Err(self.failed("it has ended"));
+        }
+        if begin.elapsed() > STOP_WAIT && self.process.is_stopped() {
+            return Err(self.failed("it stands still"));
         }
         if begin.elapsed() > JVM_WAIT {
             return Err(self.failed(&format!("waited {} s for {awaited}", JVM_WAIT.as_secs())));
