@@ -71,9 +71,10 @@ impl RenewalChains {
         }
     }
 
-    /// A renewal was answered, and the table may be empty by that: then its timer has ended in Redisson, and runs on in the model.
-    pub fn answered(&mut self, before: &ClientState, after: &ClientState) {
-        if !self.are_of_model() && !is_empty(before) && is_empty(after) && after.renewal_due_in.is_some() {
+    /// A renewal was answered, and the table may be empty by that, or since it was sent: then its timer has ended in Redisson, and
+    /// runs on in the model.
+    pub fn answered(&mut self, after: &ClientState) {
+        if !self.are_of_model() && is_empty(after) && after.renewal_due_in.is_some() {
             let now = self.now;
             self.chains.retain(|chain| !chain.is_of_model || chain.due > now);
             self.is_left_over = true;

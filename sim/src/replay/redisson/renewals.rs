@@ -65,7 +65,7 @@ impl RedissonClients {
             _ => false,
         };
         if is_renewed {
-            self.chains[at].answered(before, after);
+            self.chains[at].answered(after);
         }
         let period = self.config.of_client(client).time.renew_every.unwrap_or_default();
         self.chains[at].follow(before, after, period);
