@@ -150,8 +150,10 @@ impl RedissonClients {
         let server = testbed.servers.index_of(&step.before.clients[asked].master);
         let profile = self.config.of_client(client).protocol.profile;
         let does_so = matches!(profile, Profile::Redisson315 | Profile::Redisson343 | Profile::Redisson352);
+        // An attempt that went there unseen is missing when the call should send again.
+        let is_out_of_attempts = matches!(step.step.action, Action::Resend { .. });
         let has_failed = match told {
-            Some(told) => told == calls::NO_SERVER,
+            Some(told) => told == calls::NO_SERVER || is_out_of_attempts && told == calls::TIMED_OUT,
             None => !self.applications.has_connection_for_requests(asked, server),
         };
         does_so && has_failed && self.applications.has_lost_connection(asked, server)
