@@ -28,6 +28,21 @@ impl Names {
         prefixed("redisson_lock__channel", &self.lock)
     }
 
+    /// The channel on which a release wakes the waiter that is next, in kinds whose waiters have channels of their own.
+    pub fn channel_of_waiter(&self, waiter: &HolderId) -> String {
+        format!("{}:{waiter}", self.channel())
+    }
+
+    /// The list of those who queue for the lock, the first first.
+    pub fn queue(&self) -> String {
+        prefixed("redisson_lock_queue", &self.lock)
+    }
+
+    /// The sorted set of their deadlines.
+    pub fn queue_deadlines(&self) -> String {
+        prefixed("redisson_lock_timeout", &self.lock)
+    }
+
     /// The key of the receipt of the release with this id, which stores what the release replied.
     pub fn receipt(&self, release_id: &str) -> String {
         format!("{}:{release_id}", prefixed("redisson_unlock_latch", &self.lock))
@@ -145,6 +160,13 @@ impl ReleaseReceipt {
     /// How long Redis stores it: as long as the release may be sent again.
     pub const fn lease(&self) -> Lease {
         self.lease
+    }
+
+    /// Deletes it: its release was answered, so it will not be sent again.
+    pub fn deletion(&self, names: &Names) -> redis::Cmd {
+        let mut command = redis::cmd("DEL");
+        command.arg(names.receipt(&self.release_id));
+        command
     }
 }
 

@@ -36,6 +36,10 @@ mutants! {
     RenewalRecreatesLock,
     /// A release publishes nothing.
     ReleaseWithoutMessage,
+    /// A free lock is granted to whoever asks, whoever is first in the queue.
+    QueueIsIgnored,
+    /// The head of a queue stays, although its deadline is over.
+    DeadHeadStays,
     // Clients.
     /// After subscribing the waiter sleeps at once, without asking again.
     NoSecondAsk,

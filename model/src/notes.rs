@@ -181,6 +181,10 @@ happenings! {
     TwoMasters = "two_masters",
     /// A grant was stored when the acting master died, was cut off or handed over, or lost its key.
     GrantAtRisk = "grant_at_risk",
+    /// A free lock was granted to one of those who queue for it, while another one queued.
+    QueueServed = "queue_served",
+    /// Somebody whose deadline was over was removed from the head of the queue.
+    DeadHeadRemoved = "dead_head_removed",
 }
 
 /// Declares the rules about a step.
@@ -221,14 +225,17 @@ breaches! {
     GrantUnacknowledged,
     /// A caller was told that it does not have the lock, and had been granted it.
     RefusedAndGranted,
+    /// A lock was granted past somebody who is alive and queues for it longer.
+    Overtaken,
 }
 
 impl Breach {
-    /// Which bit of a set it is. A world is full to the last byte, and beside a resource no refusal is counted: two of them share
-    /// one.
+    /// Which bit of a set it is. A world is full to the last byte, and beside a resource neither refusals nor places in a queue are
+    /// counted: they share theirs with what only a resource shows.
     const fn bit(self) -> u8 {
         match self {
             Self::RefusedAndGranted => Self::TokenNotGreater as u8,
+            Self::Overtaken => Self::EffectOutOfOrder as u8,
             other => other as u8,
         }
     }

@@ -39,7 +39,7 @@ impl ActionKind {
             let executed = Self::Execute.sent_answers();
             self == Self::Answer && reply != ReplyKind::Acquired && (executed.iter().any(can) || is_refusal)
         };
-        let is_answered = answers.iter().any(can) || is_refusal && self.reaches_a_node(config.is_split());
+        let is_answered = answers.iter().any(can) || is_refusal && self.asks_a_node(config);
         self.is_allowed(config) && (is_answered || is_heard())
     }
 
@@ -59,6 +59,11 @@ impl ActionKind {
             | Self::Renew => !is_split,
             _ => false,
         }
+    }
+
+    /// Whether the same is so in a scenario like this one: whoever leaves a queue asks a node to write.
+    fn asks_a_node(self, config: &Config) -> bool {
+        self.reaches_a_node(config.is_split()) || self == Self::GiveUp && config.queues()
     }
 
     /// Every answer where request and answer are steps of their own: the caller is told nothing yet.
@@ -119,9 +124,14 @@ impl ActionKind {
             Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => {
                 &[(ReplyKind::Acquired, is_contended), (ReplyKind::Busy, is_contended)]
             }
-            Self::Subscribe | Self::GiveUp | Self::Deliver | Self::LoseMessage | Self::Resubscribe => {
+            Self::Subscribe | Self::Deliver | Self::LoseMessage | Self::Resubscribe => {
                 &[(ReplyKind::Done, is_contended)]
             }
+            Self::GiveUp => &[
+                (ReplyKind::Done, |config| is_contended(config) && !config.queues()),
+                (ReplyKind::LeftQueue, |config| is_contended(config) && config.queues()),
+                (ReplyKind::Unreachable, |config| can_be_unreachable(config) && config.queues()),
+            ],
             Self::Confirm => {
                 &[(ReplyKind::Acknowledged, always), (ReplyKind::TooFewReplicas, Config::can_lack_replicas)]
             }
@@ -147,9 +157,11 @@ impl ActionKind {
             // A stored holder that does not believe is one whose release a failover lost, or a node refused.
             Self::ForeignRelease => &[
                 (ReplyKind::NotHeld, always),
-                (ReplyKind::Released, can_keep_released),
+                (ReplyKind::Released, |config| can_keep_released(config) || has_queue(config)),
                 (ReplyKind::StillHeld, |config| can_keep_released(config) && can_reenter(config)),
-                (ReplyKind::NotEnoughReplicas, |config| counts_replicas(config) && can_keep_released(config)),
+                (ReplyKind::NotEnoughReplicas, |config| {
+                    counts_replicas(config) && (can_keep_released(config) || has_queue(config))
+                }),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
                 (ReplyKind::WrongType, overwrites_keys),
@@ -284,6 +296,8 @@ impl Happening {
             Self::AcquireFailed => config.is_split() && (config.can_refuse_writes() || config.can_abandon()),
             Self::WriteRefused => counts_replicas(config) || refuses_writes(config) || can_be_demoted(config),
             Self::TwoMasters => config.can_demote(),
+            Self::QueueServed => sleeps && config.queues(),
+            Self::DeadHeadRemoved => sleeps && config.queues() && has_rivals(config),
             Self::GrantAtRisk => can_forget(config) || faults.vanish_key > 0 || faults.overwrite_key > 0,
             Self::HolderTold => {
                 has_watchdog && can_lose_grant(config) && config.protocol.missed_renewal == MissedRenewal::TellHolder
@@ -530,6 +544,11 @@ const fn has_rivals(config: &Config) -> bool {
 /// Whether a thread can be refused: because of another holder or, where there is no re-entry, of itself.
 fn is_contended(config: &Config) -> bool {
     has_rivals(config) || !config.lock.facts().reentry.is_there()
+}
+
+/// Whether those who wait stand in a queue: then a release of a lock that is gone is told to have released it.
+const fn has_queue(config: &Config) -> bool {
+    config.lock.facts().queue.is_there()
 }
 
 /// Whether an effect can be stale: from an earlier holder, or from one that entered a hold that a failover had kept for it

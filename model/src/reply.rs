@@ -83,6 +83,8 @@ replies! {
     ForceReleased = "force_released",
     /// There was no lock to delete.
     NothingToRelease = "nothing_to_release",
+    /// The caller is not in the queue any more, if it was.
+    LeftQueue = "left_queue",
     /// Enough replicas have the grant.
     Acknowledged {
         /// How many.

@@ -14,7 +14,7 @@ use crate::reply::Reply;
 use crate::world::context::Context;
 use crate::world::layout::Layout;
 use crate::world::state::World;
-use crate::world::{failover_end, resource, values};
+use crate::world::{failover_end, queue, resource, values};
 
 /// What one action leads to.
 #[derive(Clone, Copy, Debug)]
@@ -65,6 +65,7 @@ pub fn step_into<Y: Layout>(config: &Config, world: &World<Y>, action: Action, a
     *reply = answer;
     failover_end::note_end(config, next);
     note_vanished_grant(world, next, action, &mut notes);
+    queue::note_overtaken(world, next, &mut notes);
     note_tests(config, world, next, action, &mut notes);
     if config.resource.is_some() {
         resource::forget_unused_ranks(next);
@@ -88,7 +89,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::SecondAsk { client, thread } => context.second_ask(Holder::new(client, thread)),
         Action::WakeByMessage { client, thread } => context.wake_by_message(Holder::new(client, thread)),
         Action::WakeByTimer { client, thread } => context.wake_by_timer(Holder::new(client, thread)),
-        Action::GiveUp { client, thread } => context.process(client, |process| process.give_up(thread)).map(done),
+        Action::GiveUp { client, thread } => context.give_up(Holder::new(client, thread)),
         Action::Confirm { client, thread } => context.confirm(Holder::new(client, thread)),
         Action::Undo { client, thread } => context.undo(Holder::new(client, thread)),
         Action::SetTtl { client, thread } => context.set_ttl(Holder::new(client, thread)),

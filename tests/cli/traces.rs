@@ -30,6 +30,7 @@ pub const SMALL: Config = Config {
         hold_at_most: None,
         poll_every: 1,
         ask_again_after: 1,
+        queue_wait: None,
         jump: 0,
     },
     clients: Clients {
@@ -122,6 +123,7 @@ pub const EVERYTHING: Config = Config {
         hold_at_most: None,
         poll_every: 1,
         ask_again_after: 1,
+        queue_wait: None,
         jump: 2,
     },
     clients: Clients { threads: 2, ..SMALL.clients },

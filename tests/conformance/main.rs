@@ -4,6 +4,7 @@
 //! Every proof runs on every server version at hand.
 
 mod drawn;
+mod fair;
 mod histories;
 mod kinds;
 mod plain;
@@ -20,6 +21,7 @@ use lockstep_redis::{HolderId, Lease};
 const KINDS: &[kinds::KindProofs] = &[
     plain::PROOFS,
     reentrant::PROOFS,
+    fair::PROOFS,
     #[cfg(feature = "toy")]
     toy::PROOFS,
 ];

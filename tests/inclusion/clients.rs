@@ -129,6 +129,8 @@ impl FreeClient {
             names: names(),
             lease: self.lease(outer_holds),
             receipt_lease: ReleaseReceipt::LEASE,
+            queue_wait_ms: 0,
+            may_queue: false,
             has_receipts: false,
             acquire: AcquireRule::SetNxPx,
             release: ReleaseRule::Compare,
@@ -138,7 +140,7 @@ impl FreeClient {
 
     /// The value of a grant is that of the acquire which was sent last.
     fn caller(&self) -> ScriptCaller {
-        ScriptCaller { holder: self.holder(), acquire: Some(self.acquires) }
+        ScriptCaller { holder: self.holder(), acquire: Some(self.acquires), now_ms: 0 }
     }
 
     fn acquire(&mut self, connection: ServerConnection) -> Option<ServerConnection> {

@@ -282,7 +282,9 @@ impl FreeRun {
         let mut random = random(seed);
         let harm = Harm::ALL[usize::try_from(seed % Harm::ALL.len() as u64).expect("it is small")];
         let harm = harm.suited(server);
-        let lock = KINDS[below(&mut random, u32::try_from(KINDS.len()).expect("there are few"))];
+        // The clients of these runs do not queue.
+        let kinds: Vec<_> = KINDS.iter().filter(|kind| !kind.kind().facts().queue.is_there()).collect();
+        let lock = *kinds[below(&mut random, u32::try_from(kinds.len()).expect("there are few"))];
         let lease = 2 + u8::try_from(below(&mut random, 4)).expect("it is small");
         // While a master hands over, every request waits: those of many clients have too many orders. And the model numbers the
         // grants of few clients whose writes are late.

@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 45] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 50] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -68,6 +68,11 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 45] = [
     (Mutant::ReceiptIgnored, "lost-reply-of-a-release", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReceiptNotReplicated, "resent-release-after-failover", Property::OneBeliever, Verdict::Violated),
     (Mutant::TokenReused, "lease-ends-fenced", Property::TokensIncrease, Verdict::Violated),
+    (Mutant::QueueIsIgnored, "fair-three-clients-queue", Property::FirstComeFirstServed, Verdict::Violated),
+    (Mutant::DeadHeadStays, "fair-dead-waiter-holds-up-the-queue", Property::NoDeadHead, Verdict::Violated),
+    (Mutant::NoWakeTimer, "fair-dead-waiter-holds-up-the-queue", Property::DeadHeadPassed, Verdict::Violated),
+    (Mutant::AcquireIgnoresHolder, "fair-two-clients-one-node", Property::OneBeliever, Verdict::Violated),
+    (Mutant::ReleaseWithoutMessage, "fair-two-clients-one-node", Property::NoSleepingWaiter, Verdict::Violated),
     (Mutant::FenceIgnored, "lease-ends-fenced", Property::EffectsInOrder, Verdict::Violated),
     (Mutant::FenceIgnored, "write-after-the-next-holder-is-fenced", Property::EffectsInOrder, Verdict::Violated),
 ];

@@ -1,6 +1,7 @@
 //! One file per kind of lock: for each verb a function that makes the [`Call`](crate::Call), and the
 //! [`ScriptReply`](crate::ScriptReply) that it may get; below them a thin client that sends one call after the other.
 
+pub mod fair;
 pub mod plain;
 pub mod reentrant;
 #[cfg(feature = "toy")]
@@ -15,6 +16,7 @@ type NamedScript = (&'static str, &'static str);
 const SCRIPTS_OF_KINDS: &[&[NamedScript]] = &[
     &plain::SCRIPTS,
     &reentrant::SCRIPTS,
+    &fair::SCRIPTS,
     #[cfg(feature = "toy")]
     &toy::SCRIPTS,
 ];

@@ -86,13 +86,6 @@ pub fn force_release(scripts: &Scripts, names: &Names) -> Call {
     scripts.call("reentrant/force_release", vec![names.lock().into(), names.channel()], vec![UNLOCK_MESSAGE.into()])
 }
 
-/// Deletes a receipt: its release was answered, so it will not be sent again.
-pub fn drop_receipt(names: &Names, receipt: &ReleaseReceipt) -> redis::Cmd {
-    let mut command = redis::cmd("DEL");
-    command.arg(names.receipt(receipt.release_id()));
-    command
-}
-
 /// What [`acquire`] replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ReentrantAcquireReply {
@@ -233,7 +226,7 @@ impl<C: ConnectionLike> ReentrantLock<C> {
         let call = release(&self.scripts, &self.names, holder, lease, receipt);
         let reply = call.ask(&mut self.connection)?;
         // The release is answered, even if its receipt cannot be deleted: the receipt expires.
-        let _: redis::RedisResult<()> = drop_receipt(&self.names, receipt).query(&mut self.connection);
+        let _: redis::RedisResult<()> = receipt.deletion(&self.names).query(&mut self.connection);
         Ok(reply)
     }
 

@@ -450,7 +450,15 @@ impl Config {
     pub(crate) const fn lock_context(&self) -> LockContext {
         let has_bare_release = matches!(self.protocol.release, ReleaseRule::Delete);
         let sets_ttl_apart = self.sets_ttl_apart();
-        LockContext { lease_ticks: self.time.lease, has_bare_release, sets_ttl_apart, mutant: self.active_mutant() }
+        LockContext {
+            lease_ticks: self.time.lease,
+            queue_wait_ticks: 0,
+            may_queue: false,
+            leaves_receipts: false,
+            has_bare_release,
+            sets_ttl_apart,
+            mutant: self.active_mutant(),
+        }
     }
 
     /// The same for a request, which brings the lease of the client that makes it. `brings_named`: it brings the one that
@@ -461,7 +469,23 @@ impl Config {
             named.unwrap_or_else(|| self.lease_of(client))
         };
         let caller = request.caller().map(Holder::client);
-        LockContext { lease_ticks: caller.map_or(self.time.lease, lease_of), ..self.lock_context() }
+        let context = LockContext { lease_ticks: caller.map_or(self.time.lease, lease_of), ..self.lock_context() };
+        if !self.lock.facts().queue.is_there() {
+            return context;
+        }
+        let Some(own) = caller.map(|client| self.settings_of(client)) else { return context };
+        let own_limit = own.wait_limit.filter(|limit| *limit > 0);
+        LockContext {
+            queue_wait_ticks: own_limit.or(self.time.queue_wait).unwrap_or(0),
+            may_queue: own.wait_limit != Some(0),
+            leaves_receipts: own.protocol.receipts,
+            ..context
+        }
+    }
+
+    /// Whether refused clients stand in a queue.
+    pub fn queues(&self) -> bool {
+        self.lock.facts().queue.is_there() && self.waits()
     }
 
     /// Whether a call of this thread names its lease, if the thread has so many holds around it: nothing renews such a hold

@@ -88,6 +88,10 @@ pub struct Time {
     /// Redisson asks again at once, until the millisecond is over (docs/facts/redisson.md#lock-and-trylock).
     #[serde(default = "one_tick", skip_serializing_if = "is_one_tick")]
     pub ask_again_after: u8,
+    /// For how long a waiter queues that has no limit of its own: its deadline is so much later than that of the one before it;
+    /// `None`: the lock has no queue (Redisson: `fairLockWaitTimeout`; docs/facts/family.md#fair).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_wait: Option<u8>,
     /// How far a clock jumps forward; backward if negative.
     #[serde(default, skip_serializing_if = "is_default")]
     pub jump: i8,

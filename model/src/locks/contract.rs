@@ -26,6 +26,10 @@ pub trait Lock:
     /// How many locks it is, each under a name of its own.
     const NAMES: u8 = 1;
 
+    /// Whether there is a copy of the engines for each size of world. Those of a kind without them run in the largest, more
+    /// slowly: each copy makes the program larger.
+    const HAS_SMALL_WORLDS: bool = true;
+
     /// What a process remembers of the values of its acquires, if the kind has them ([`Facts::value`]).
     type Values: ValueStore;
 
@@ -51,6 +55,25 @@ pub trait Lock:
     /// The same without one of its keys: evicted, or deleted by hand.
     #[must_use]
     fn without(self, slot: KeyFamily) -> Self;
+
+    /// One tick passes on the clocks of the clients, for the deadlines that they reckon by these: no clock of a node changes
+    /// them.
+    #[must_use]
+    fn deadlines_pass(self) -> Self {
+        self
+    }
+
+    /// Those who queue for it, in their order, if the kind has a queue ([`Facts::queue`]).
+    fn queue(&self) -> impl Iterator<Item = QueuedWaiter> {
+        core::iter::empty()
+    }
+
+    /// The same with the queue of the other one.
+    #[must_use]
+    fn with_queue_of(self, other: Self) -> Self {
+        let _ = other;
+        self
+    }
 
     /// The same without every lock's key that has no time left.
     #[must_use]
@@ -120,6 +143,8 @@ pub struct Facts {
     pub bare_release: Support,
     /// Whether one renewal of a client can carry several locks of this kind.
     pub names: Support,
+    /// Whether those who are refused and wait stand in a queue in Redis, each with a channel of its own.
+    pub queue: Support,
     /// The calls by which an application uses it.
     pub calls: CallNames,
 }
@@ -176,9 +201,16 @@ impl Facts {
 
 /// What a script is given besides its keys and its caller.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each a switch of the protocol of its own")]
 pub struct LockContext {
     /// The lease that a grant or renewal sets, ticks: that of the client that asks.
     pub lease_ticks: u8,
+    /// For how long a refused caller queues, ticks: its deadline is so much later than that of the one before it.
+    pub queue_wait_ticks: u8,
+    /// Whether a refused caller queues. One that does not wait does not.
+    pub may_queue: bool,
+    /// Whether a release leaves a receipt, whatever it finds.
+    pub leaves_receipts: bool,
     /// Whether a release does not look whose the lock is.
     pub has_bare_release: bool,
     /// Whether an acquire leaves the TTL to a command of its own.
@@ -208,6 +240,8 @@ pub enum LockRequest {
     Renew(Requester),
     /// Gives back one hold.
     Release(Requester),
+    /// Leaves the queue: its caller waits no longer.
+    LeaveQueue(Requester),
     /// Deletes the lock, whoever holds it.
     Force,
 }
@@ -263,6 +297,8 @@ pub enum LockReply {
     ForceReleased,
     /// There was no lock to delete.
     NothingToRelease,
+    /// The caller is not in the queue any more, if it was.
+    LeftQueue,
 }
 
 /// What is published on the lock's channels.
@@ -270,6 +306,8 @@ pub enum LockReply {
 pub enum Publish {
     /// The lock is free: one message on the channel that every waiter shares.
     Unlock,
+    /// The same, on the channel of the one who is first in the queue.
+    UnlockFor(Holder),
 }
 
 /// A family of the keys of a lock: what a script writes of it, and what can expire.
@@ -280,6 +318,8 @@ pub enum KeyFamily {
     Lock,
     /// A release receipt.
     Receipt,
+    /// The queue of those who wait, and their deadlines. Neither key has a TTL.
+    Queue,
 }
 
 /// What a script wrote: for each key whether its content, its TTL or both were written. Where TTLs travel as the time that
@@ -379,6 +419,15 @@ pub struct StoredHold {
     pub remaining: Timer,
 }
 
+/// Somebody who queues for a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueuedWaiter {
+    /// Who.
+    pub holder: Holder,
+    /// Ticks until its deadline; 0: it is over, and whoever acts next may remove it.
+    pub left_ticks: u8,
+}
+
 /// How a lock is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoldMode {
@@ -390,7 +439,9 @@ impl LockRequest {
     /// Whose request it is; a forced release is nobody's.
     pub const fn caller(self) -> Option<Holder> {
         match self {
-            Self::Acquire(by) | Self::SetTtl(by) | Self::Renew(by) | Self::Release(by) => Some(by.holder),
+            Self::Acquire(by) | Self::SetTtl(by) | Self::Renew(by) | Self::Release(by) | Self::LeaveQueue(by) => {
+                Some(by.holder)
+            }
             Self::Force => None,
         }
     }
@@ -425,5 +476,12 @@ impl<L> Outcome<L> {
     #[must_use]
     pub fn publishing(self, publish: Publish) -> Self {
         Self { publish: Some(publish), ..self }
+    }
+
+    /// The same, of what contains what was stored.
+    #[must_use]
+    pub fn map<M>(self, around: impl FnOnce(L) -> M) -> Outcome<M> {
+        let Self { stored, writes, reply, publish, token } = self;
+        Outcome { stored: around(stored), writes, reply, publish, token }
     }
 }

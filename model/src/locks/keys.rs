@@ -33,6 +33,10 @@ pub enum KeySlot {
         /// Which, from 2.
         number: u8,
     },
+    /// The list of those who wait for the lock.
+    Queue,
+    /// The sorted set of their deadlines.
+    Deadlines,
     /// The receipt of one release: it makes the same release harmless when it is sent again.
     Receipt {
         /// Who released, as Redis stores it: client and thread.
@@ -54,6 +58,7 @@ pub enum KeyValue {
     Hash(BTreeMap<String, u64>),
     /// A list, from its head.
     List(Vec<String>),
-    /// A sorted set: each member with its score.
+    /// A sorted set: each member with its score. Of the deadlines of a queue: how far each is away, ticks, in a trace ms; 0: it is
+    /// over.
     Zset(BTreeMap<String, i64>),
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::contract::{Facts, Lock};
-use super::{plain, reentrant};
+use super::{fair, plain, reentrant};
 
 /// Something to be done with the type of a kind.
 pub trait WithKind {
@@ -49,6 +49,7 @@ macro_rules! kinds {
 kinds! {
     Plain => plain::Plain,
     Reentrant => reentrant::Reentrant,
+    Fair => fair::Fair,
     #[cfg(feature = "toy")]
     Toy => super::toy::Toy,
 }

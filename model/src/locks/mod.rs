@@ -4,6 +4,8 @@
 
 pub mod batch;
 pub mod contract;
+pub mod counted_hold;
+pub mod fair;
 pub mod holder;
 pub mod keys;
 pub mod kind;
@@ -18,7 +20,7 @@ pub mod toy;
 pub mod values;
 
 pub use contract::{
-    Facts, Lock, LockContext, LockReply, LockRequest, Outcome, Requester, StoredHold, Support, Waiting,
+    Facts, Lock, LockContext, LockReply, LockRequest, Outcome, QueuedWaiter, Requester, StoredHold, Support, Waiting,
 };
 pub use holder::Holder;
 pub use kind::{LockKind, WithKind};

@@ -60,6 +60,7 @@ impl Lock for Plain {
         two_commands: Support::Yes,
         bare_release: Support::Yes,
         names: Support::No { why: "each key is extended by a request of its own" },
+        queue: Support::No { why: "whoever asks first when it is free has it" },
         calls: CallNames {
             acquire: "SET NX PX",
             try_acquire: "SET NX PX",
@@ -78,6 +79,7 @@ impl Lock for Plain {
             LockRequest::SetTtl(_) => self.given_ttl(context),
             LockRequest::Renew(requester) => self.extend(context, requester),
             LockRequest::Release(requester) => self.release(context, requester),
+            LockRequest::LeaveQueue(_) => unreachable!("the scenario reader allows it for kinds that have it only"),
             LockRequest::Force => self.force(),
         }
     }
@@ -101,7 +103,7 @@ impl Lock for Plain {
     fn without(self, slot: KeyFamily) -> Self {
         match slot {
             KeyFamily::Lock => Self::default(),
-            KeyFamily::Receipt => self,
+            KeyFamily::Receipt | KeyFamily::Queue => self,
         }
     }
 

@@ -61,7 +61,7 @@ impl<L: Lock, R: ReceiptStore> Stored<L, R> {
     /// One tick passes.
     #[must_use]
     pub(crate) fn later(self, context: LockContext) -> Self {
-        Self { lock: self.lock.pass(context, 1).0, receipts: self.receipts.later() }
+        Self { lock: self.lock.pass(context, 1).0.deadlines_pass(), receipts: self.receipts.later() }
     }
 
     /// The same with every holder renamed.

@@ -37,6 +37,7 @@ impl Lock for Toy {
         two_commands: Support::No { why: "its script writes both at once" },
         bare_release: Support::No { why: "its release says whose count it lowers" },
         names: Support::No { why: "each renewal is a request of its own" },
+        queue: Support::No { why: "whoever asks first when it is free has it" },
         calls: CallNames {
             acquire: "acquire",
             try_acquire: "acquire",
@@ -52,7 +53,9 @@ impl Lock for Toy {
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
         match request {
             LockRequest::Acquire(Requester { holder, .. }) => self.acquire(context, holder),
-            LockRequest::SetTtl(_) => unreachable!("the scenario reader allows it for kinds that have it only"),
+            LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) => {
+                unreachable!("the scenario reader allows it for kinds that have it only")
+            }
             LockRequest::Renew(Requester { holder, .. }) => self.renew(context, holder),
             LockRequest::Release(Requester { holder, .. }) => self.release(holder),
             // No client offers it for this kind (`Facts::force`).
@@ -77,7 +80,7 @@ impl Lock for Toy {
     fn without(self, slot: KeyFamily) -> Self {
         match slot {
             KeyFamily::Lock => Self::default(),
-            KeyFamily::Receipt => self,
+            KeyFamily::Receipt | KeyFamily::Queue => self,
         }
     }
 

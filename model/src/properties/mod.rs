@@ -7,11 +7,14 @@
 mod actions_reached;
 pub mod claim;
 mod counts_agree;
+mod dead_head_passed;
 mod effects_in_order;
+mod first_come_first_served;
 mod freed_after_crash;
 mod grant_acknowledged;
 mod grant_survives;
 mod interrupt_reported;
+mod no_dead_head;
 mod no_orphan;
 mod no_sleeping_waiter;
 mod obtainable;

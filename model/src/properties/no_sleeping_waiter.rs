@@ -1,9 +1,11 @@
 //! No waiter sleeps beside a free lock. Only a running client's waiter is meant: a paused one sleeps for another reason. What
-//! may wake it: a permit, a message, its own limit or timer that is due.
+//! may wake it: a permit, a message, its own limit or timer that is due. Where there is a queue the one is meant who is next.
 
 use super::claim::{Claim, PropertyKind};
 use crate::client::state::Phase;
 use crate::config::sections::Config;
+use crate::locks::contract::Lock as _;
+use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
 use crate::notes::Happening;
 use crate::redis::queue::Effect;
@@ -34,13 +36,14 @@ fn applies(config: &Config) -> Result<(), &'static str> {
 
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
-    let is_free = world.acting_master().is_some_and(|master| master.stored.is_free());
-    !is_free
-        || world.threads().all(|(holder, client, thread)| {
-            let sleeps = client.is_running() && thread.phase == Phase::Waiting && !thread.wake_in.may_fire();
-            let will_be_woken = client.wakeup.permits > 0 || client.wakeup.messages > 0 || thread.wait_left.is_due();
-            !sleeps || will_be_woken || is_message_under_way(world, holder.client())
-        })
+    let Some(master) = world.acting_master().filter(|master| master.stored.is_free()) else { return true };
+    let first = master.stored.lock.queue().next();
+    let is_next = |holder: Holder| first.is_none_or(|first| first.holder == holder);
+    world.threads().filter(|(holder, ..)| is_next(*holder)).all(|(holder, client, thread)| {
+        let sleeps = client.is_running() && thread.phase == Phase::Waiting && !thread.wake_in.may_fire();
+        let will_be_woken = client.wakeup.permits > 0 || client.wakeup.messages > 0 || thread.wait_left.is_due();
+        !sleeps || will_be_woken || is_message_under_way(world, holder.client())
+    })
 }
 
 /// Whether an effect brings a message to the replica on which this client is subscribed. Nothing is under way to a master.

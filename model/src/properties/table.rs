@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::claim::{Claim, PropertyKind};
 use super::{
-    actions_reached, counts_agree, effects_in_order, freed_after_crash, grant_acknowledged, grant_survives,
-    interrupt_reported, no_orphan, no_sleeping_waiter, obtainable, one_believer, one_server_holder,
-    only_holder_releases, refusal_true, renewal_rate_bounded, renewed_while_held, tokens_increase, wait_limit_kept,
-    waiter_served,
+    actions_reached, counts_agree, dead_head_passed, effects_in_order, first_come_first_served, freed_after_crash,
+    grant_acknowledged, grant_survives, interrupt_reported, no_dead_head, no_orphan, no_sleeping_waiter, obtainable,
+    one_believer, one_server_holder, only_holder_releases, refusal_true, renewal_rate_bounded, renewed_while_held,
+    tokens_increase, wait_limit_kept, waiter_served,
 };
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
@@ -141,6 +141,10 @@ properties! {
         RefusalTrue => refusal_true,
         /// No waiter sleeps beside a free lock.
         NoSleepingWaiter => no_sleeping_waiter,
+        /// Nobody is served before one who came earlier.
+        FirstComeFirstServed => first_come_first_served,
+        /// A waiter that does not come back holds up the others until its deadline, and no longer.
+        DeadHeadPassed => dead_head_passed,
         /// The watchdog keeps the lease.
         RenewedWhileHeld => renewed_while_held,
         /// The watchdog does not renew more often than it is set to.
@@ -153,6 +157,8 @@ properties! {
         FreedAfterCrash => freed_after_crash,
         /// A lock that nobody believes in does not stay.
         NoOrphan => no_orphan,
+        /// A waiter that does not come back does not keep a free lock from the others.
+        NoDeadHead => no_dead_head,
     }
     possible {
         /// The lock can still be had.

@@ -44,8 +44,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
             node.disk = node.disk.later(context);
             disk::grow_older(config, node);
             for effect in node.queue.effects_mut() {
-                if config.cluster.ttls == Ttls::Absolute {
-                    effect.stored = effect.stored.later(context);
+                match config.cluster.ttls {
+                    Ttls::Absolute => effect.stored = effect.stored.later(context),
+                    Ttls::Relative => effect.stored.lock = effect.stored.lock.deadlines_pass(),
                 }
                 // One that is due waits longer only where a node stands still.
                 if matches!(config.cluster.lag, Bound::Ticks(lag) if effect.age() < lag) {

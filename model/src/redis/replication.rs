@@ -224,9 +224,11 @@ fn apply<Y: ServerLayout>(config: &Config, own: &mut StoredIn<Y>, effect: &Effec
     };
     let keeps_lock = effect.keeps_lock() && !told.is_free();
     let lock = match config.cluster.ttls {
-        Ttls::Relative if keeps_lock => own.lock,
+        Ttls::Relative if keeps_lock => own.lock.with_queue_of(told.lock),
         // A key that the replica hides stays hidden until its TTL is written.
-        Ttls::Relative if own.is_free() && told.lock == told.lock.without_ttl() => Default::default(),
+        Ttls::Relative if own.is_free() && told.lock == told.lock.without_ttl() => {
+            Y::Lock::default().with_queue_of(told.lock)
+        }
         Ttls::Relative => told.lock.with_ttl_of(own.lock),
         Ttls::Absolute => told.lock,
     };

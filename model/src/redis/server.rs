@@ -28,8 +28,8 @@ pub(crate) struct Executed {
     pub(crate) reply: Reply,
     /// Of a grant: whether its holder entered once more.
     pub(crate) is_reentry: bool,
-    /// Whether an unlock message was published to everybody who is subscribed on the node.
-    pub(crate) is_published: bool,
+    /// Which unlock message was published on the node.
+    pub(crate) published: Option<Publish>,
 }
 
 /// What a node answers to a renewal of several locks.
@@ -43,7 +43,7 @@ pub(crate) struct BatchAnswer {
 
 impl Executed {
     const fn replying(reply: Reply) -> Self {
-        Self { reply, is_reentry: false, is_published: false }
+        Self { reply, is_reentry: false, published: None }
     }
 }
 
@@ -83,10 +83,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if let Some(happening) = happening {
             self.notes.happened(happening);
         }
-        let is_published = match outcome.publish {
-            Some(Publish::Unlock) => !self.config.is_mutated(Mutant::ReleaseWithoutMessage),
-            None => false,
-        };
+        let published = outcome.publish.filter(|_| !self.config.is_mutated(Mutant::ReleaseWithoutMessage));
+        self.note_queue(&before.lock, &outcome.stored, request);
         if outcome.writes.any() {
             let receipts = match (request, reply) {
                 (LockRequest::Release(Requester { holder, .. }), Reply::Released | Reply::StillHeld) if receipt > 0 => {
@@ -102,13 +100,13 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 }
                 _ => before.receipts,
             };
-            self.write_with(node, Stored { lock: outcome.stored, receipts }, outcome.writes, is_published)?;
+            self.write_with(node, Stored { lock: outcome.stored, receipts }, outcome.writes, published.is_some())?;
         }
-        if is_published {
+        if published.is_some() {
             self.notes.happened(Happening::Published);
         }
         let is_reentry = outcome.reply == LockReply::Reentered;
-        Some(Executed { reply, is_reentry, is_published })
+        Some(Executed { reply, is_reentry, published })
     }
 
     /// One script that renews these locks of a client, one after the other. One that is no lock ends the script with an error;
@@ -177,6 +175,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             LockReply::WrongType => (Reply::WrongType, None),
             LockReply::ForceReleased => (Reply::ForceReleased, None),
             LockReply::NothingToRelease => (Reply::NothingToRelease, None),
+            LockReply::LeftQueue => (Reply::LeftQueue, None),
         }
     }
 
@@ -187,8 +186,18 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return;
         }
         self.notes.happened(Happening::ForeignAttempt);
-        if before.lock != after {
+        // That heads of the queue are removed is no change of the lock.
+        if before.lock != after.with_queue_of(before.lock) {
             self.notes.broke(Breach::ForeignChange);
+        }
+    }
+
+    /// Notes what a request did to the queue, where there is one.
+    fn note_queue(&mut self, before: &Y::Lock, after: &Y::Lock, request: LockRequest) {
+        let stays =
+            |holder: Holder| request.caller() == Some(holder) || after.queue().any(|other| other.holder == holder);
+        if before.queue().any(|waiter| waiter.left_ticks == 0 && !stays(waiter.holder)) {
+            self.notes.happened(Happening::DeadHeadRemoved);
         }
     }
 }

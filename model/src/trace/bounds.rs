@@ -18,7 +18,7 @@ pub struct NumberBound {
 
 /// The bounds of every number in [`Config`](crate::Config) but those of single clients, [`CLIENT_BOUNDS`], and the fault
 /// budgets, which are all at most [`MAX_FAULTS`](crate::config::MAX_FAULTS).
-pub const BOUNDS: [NumberBound; 38] = [
+pub const BOUNDS: [NumberBound; 39] = [
     NumberBound::new("/time/tick_ms", 1, u32::MAX as i64),
     NumberBound::new("/time/lease", 0, MAX_TICKS as i64),
     NumberBound::new("/time/reentry_lease", 0, MAX_TICKS as i64),
@@ -28,6 +28,7 @@ pub const BOUNDS: [NumberBound; 38] = [
     NumberBound::new("/time/hold_at_most", 0, MAX_TICKS as i64),
     NumberBound::new("/time/poll_every", 1, MAX_TICKS as i64),
     NumberBound::new("/time/ask_again_after", 1, MAX_TICKS as i64),
+    NumberBound::new("/time/queue_wait", 0, MAX_TICKS as i64),
     NumberBound::new("/time/jump", -(MAX_JUMP as i64), MAX_JUMP as i64),
     NumberBound::new("/clients/count", 1, MAX_CLIENTS as i64),
     NumberBound::new("/clients/threads", 1, MAX_THREADS as i64),

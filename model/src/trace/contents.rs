@@ -87,8 +87,12 @@ impl Contents {
             ttl_ms: ttl_ms(config, remaining),
         };
         let keys = stored.keys();
-        let key =
-            |Key { slot, value, ttl }| StoredKey { node: node_name(node), slot, value, ttl_ms: ttl_ms(config, ttl) };
+        let key = |Key { slot, value, ttl }| StoredKey {
+            node: node_name(node),
+            slot,
+            value: in_ms(config, value),
+            ttl_ms: ttl_ms(config, ttl),
+        };
         Self { holders: stored.holders().map(hold).collect(), keys: keys.into_iter().map(key).collect() }
     }
 
@@ -118,6 +122,22 @@ impl Contents {
         self.keys.iter().any(|key| key.slot == slot && key.value == KeyValue::String(FOREIGN_VALUE.to_owned()))
     }
 
+    /// Those who queue for the lock, the first first, as Redis stores them.
+    pub fn queue(&self) -> &[String] {
+        let queue = self.keys.iter().find(|key| key.slot == KeySlot::Queue);
+        match queue.map(|key| &key.value) {
+            Some(KeyValue::List(waiters)) => waiters,
+            _ => &[],
+        }
+    }
+
+    /// How long each of them has until its deadline, ms, in that order; 0: it is over.
+    pub fn queue_left_ms(&self) -> Vec<i64> {
+        let deadlines = self.keys.iter().find(|key| key.slot == KeySlot::Deadlines);
+        let Some(KeyValue::Zset(deadlines)) = deadlines.map(|key| &key.value) else { return Vec::new() };
+        self.queue().iter().map(|waiter| deadlines.get(waiter).copied().unwrap_or_default()).collect()
+    }
+
     /// The release receipts.
     pub fn receipts(&self, config: &Config) -> Vec<ReceiptState> {
         let receipt = |key: &StoredKey| match key.slot {
@@ -127,7 +147,7 @@ impl Contents {
                 freed: key.value == KeyValue::String("1".to_owned()),
                 ttl_ms: key.ttl_ms,
             }),
-            KeySlot::Lock | KeySlot::NamedLock { .. } => None,
+            KeySlot::Lock | KeySlot::NamedLock { .. } | KeySlot::Queue | KeySlot::Deadlines => None,
         };
         self.keys.iter().filter_map(receipt).collect()
     }
@@ -136,6 +156,13 @@ impl Contents {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
 pub(super) const fn is_zero(number: &u8) -> bool {
     *number == 0
+}
+
+/// Deadlines are told in the milliseconds of a real server.
+fn in_ms(config: &Config, value: KeyValue) -> KeyValue {
+    let KeyValue::Zset(deadlines) = value else { return value };
+    let ms = |ticks: i64| ticks * i64::from(config.time.tick_ms);
+    KeyValue::Zset(deadlines.into_iter().map(|(waiter, ticks)| (waiter, ms(ticks))).collect())
 }
 
 /// The time left, in the milliseconds of a real server.

@@ -10,7 +10,7 @@ use crate::client::requests::Slot;
 use crate::client::wait_loop::SecondAsk;
 use crate::config::profiles::SubscribeTo;
 use crate::limits::MAX_THREADS;
-use crate::locks::contract::LockRequest;
+use crate::locks::contract::{Lock as _, LockRequest, Publish, Requester};
 use crate::locks::holder::Holder;
 use crate::locks::values::ValueStore;
 use crate::notes::Happening;
@@ -156,8 +156,8 @@ impl<Y: Layout> Context<'_, Y> {
             Some(())
         })?;
         let executed = self.server().execute(node, LockRequest::Force, 0, false)?;
-        if executed.is_published {
-            self.publish(node);
+        if let Some(publish) = executed.published {
+            self.publish(node, publish);
         }
         Some(executed.reply)
     }
@@ -176,8 +176,12 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// The lock is free: a message sets out to every process that is subscribed on this node, and on a replica that has
-    /// everything at once.
-    pub(super) fn publish(&mut self, node: u8) {
+    /// everything at once; or to the one who is next.
+    pub(super) fn publish(&mut self, node: u8, publish: Publish) {
+        if let Publish::UnlockFor(next) = publish {
+            self.publish_to(next, node);
+            return;
+        }
         self.publish_on(node);
         if !self.config.cluster.lag.is_zero() || !self.config.subscribes_to_replica() {
             return;
@@ -200,6 +204,29 @@ impl<Y: Layout> Context<'_, Y> {
                 self.process(client, |process| process.send_message());
             }
         }
+    }
+
+    /// A message sets out to one waiter, on its own channel: its process hears it if it waits, subscribed on this node.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
+    fn publish_to(&mut self, waiter: Holder, node: u8) {
+        let is_subscribed = self.world.group().connection(waiter.client()).subscription() == Some(node);
+        if is_subscribed && self.world.thread(waiter).phase.uses_wakeup_entry() {
+            self.process(waiter.client(), |process| process.send_message());
+        }
+    }
+
+    /// A waiter's limit is over, and it leaves without the lock. Where there is a queue it tells the master that it knows; one
+    /// that does not answer keeps its place until its deadline.
+    pub(crate) fn give_up(&mut self, waiter: Holder) -> Option<Reply> {
+        let client = waiter.client();
+        self.process(client, |process| process.give_up(waiter.thread()))?;
+        if !Y::Lock::FACTS.queue.is_there() {
+            return Some(Reply::Done);
+        }
+        let Some(node) = self.world.reachable(client) else { return Some(Reply::Unreachable) };
+        self.count_replicas(client);
+        let request = LockRequest::LeaveQueue(Requester::of(waiter));
+        Some(self.server().execute(node, request, 0, false)?.reply)
     }
 
     /// A client dies for good: its connections are gone.

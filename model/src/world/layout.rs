@@ -137,7 +137,7 @@ impl<W: InLayout> WithKind for Smallest<'_, W> {
 
     fn run<L: Lock>(self) -> W::Output {
         let Self { config, work } = self;
-        if config.is_roomy() || config.clients.names > 1 {
+        if !L::HAS_SMALL_WORLDS || config.is_roomy() || config.clients.names > 1 {
             return OfKind { config, work }.run::<L>();
         }
         if config.is_split() {

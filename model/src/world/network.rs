@@ -126,8 +126,8 @@ impl<Y: Layout> Context<'_, Y> {
             Verb::Renew => LockRequest::Renew(requester),
         };
         let executed = self.server().execute(node, request, receipt, lease.is_named())?;
-        if executed.is_published {
-            self.publish(node);
+        if let Some(publish) = executed.published {
+            self.publish(node, publish);
         }
         // A holder that does not know that it holds takes a re-entry for its grant (a token is issued on re-entry too:
         // docs/facts/redisson.md#fenced-lock).

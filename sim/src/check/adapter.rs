@@ -141,6 +141,8 @@ pub(crate) fn as_stateright<M: Looks>(property: Property, name: &'static str) ->
         Property::InterruptReported => |model, state| model.holds(Property::InterruptReported, state),
         Property::RefusalTrue => |model, state| model.holds(Property::RefusalTrue, state),
         Property::NoSleepingWaiter => |model, state| model.holds(Property::NoSleepingWaiter, state),
+        Property::FirstComeFirstServed => |model, state| model.holds(Property::FirstComeFirstServed, state),
+        Property::DeadHeadPassed => |model, state| model.holds(Property::DeadHeadPassed, state),
         Property::RenewedWhileHeld => |model, state| model.holds(Property::RenewedWhileHeld, state),
         Property::RenewalRateBounded => |model, state| model.holds(Property::RenewalRateBounded, state),
         // Evaluated for each state: stateright does not examine cycles (docs/facts/stateright.md#eventually,
@@ -148,6 +150,7 @@ pub(crate) fn as_stateright<M: Looks>(property: Property, name: &'static str) ->
         Property::WaiterServed => |model, state| model.holds(Property::WaiterServed, state),
         Property::FreedAfterCrash => |model, state| model.holds(Property::FreedAfterCrash, state),
         Property::NoOrphan => |model, state| model.holds(Property::NoOrphan, state),
+        Property::NoDeadHead => |model, state| model.holds(Property::NoDeadHead, state),
         Property::Obtainable => |model, state| model.holds(Property::Obtainable, state),
         Property::ActionsReached => |model, state| model.holds(Property::ActionsReached, state),
     };

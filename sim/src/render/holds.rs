@@ -26,6 +26,16 @@ pub fn lock(config: &Config, contents: &Contents) -> String {
     all_stored(config, contents).unwrap_or_else(|| "no lock".to_owned())
 }
 
+/// Those who queue: `; queue A:1 (50 s), B:1 (over)`. Empty if nobody does.
+pub fn queue(contents: &Contents) -> String {
+    let each = contents.queue().iter().zip(contents.queue_left_ms()).map(|(waiter, left_ms)| {
+        let left = u64::try_from(left_ms).ok().filter(|left| *left > 0);
+        format!("{waiter} ({})", left.map_or_else(|| "over".to_owned(), duration))
+    });
+    let all: Vec<_> = each.collect();
+    if all.is_empty() { String::new() } else { format!("; queue {}", all.join(", ")) }
+}
+
 /// The receipts: `; receipts A 1 (still held) ttl 10 s`. Empty if there are none.
 pub fn receipts(config: &Config, contents: &Contents) -> String {
     let each = contents.receipts(config).into_iter().map(|ReceiptState { holder, number, freed, ttl_ms }| {

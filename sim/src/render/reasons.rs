@@ -57,30 +57,16 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::RefusalTrue => {
             format!("{actor} is told that a server refuses to write, and a later attempt of the same call was granted")
         }
-        Property::NoSleepingWaiter => {
-            let asleep = last
-                .clients
-                .iter()
-                .filter(|client| client.mode == ClientMode::Running && client.permits == 0 && client.messages == 0)
-                .flat_map(|client| &client.threads)
-                .filter(|thread| {
-                    thread.phase == Phase::Waiting && thread.wake_in != Some(0) && thread.wait_left != Some(0)
-                })
-                .map(|thread| match thread.wake_in {
-                    Some(ticks) if thread.wait_left.is_some_and(|limit| limit <= ticks) => {
-                        let left = time(&trace.config, thread.wait_left.unwrap_or(ticks).into());
-                        format!("{} sleeps, and nothing wakes it before it gives up in {left}", thread.name)
-                    }
-                    Some(ticks) => {
-                        format!(
-                            "{} sleeps, with only its timer to wake it in {}",
-                            thread.name,
-                            time(&trace.config, ticks.into())
-                        )
-                    }
-                    None => format!("{} sleeps, with nothing to wake it", thread.name),
-                });
-            format!("the lock is free, and {}", list(&asleep.collect::<Vec<_>>()))
+        Property::NoSleepingWaiter => sleepers(&trace.config, last),
+        Property::FirstComeFirstServed => {
+            let queue = acting_queue(before);
+            let ahead: Vec<_> = queue.iter().take_while(|waiter| **waiter != actor_of_queue(&actor)).cloned().collect();
+            format!("{actor} is granted the lock, and {} came earlier, wait, and have time left", list(&ahead))
+        }
+        Property::DeadHeadPassed => {
+            let queue = acting_queue(last);
+            let dead = queue.first().map_or("the first one", String::as_str);
+            format!("the deadline of {dead}, which is dead, is over; {}", sleepers(&trace.config, last))
         }
         Property::RenewedWhileHeld => {
             let holder = acting_master_lock(before).map_or("the holder", |lock| lock.holder.as_str());
@@ -110,6 +96,11 @@ pub fn why(trace: &Trace) -> Option<String> {
             let holder = list(&stored);
             format!("the lock stays {holder}'s in every state of the loop, and {holder} will not release it")
         }
+        Property::NoDeadHead => {
+            let queue = always(trace, acting_queue);
+            let first = queue.first().map_or("nobody who will ask", String::as_str);
+            format!("the lock is free in every state of the loop, and the first in its queue is {first}")
+        }
         Property::Obtainable => format!(
             "whatever happens from here on without another fault, no client gets the lock{}",
             limits_of_grants(&trace.config)
@@ -117,6 +108,37 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::ActionsReached => property.sentence().to_owned(),
     };
     Some(format!("{says}."))
+}
+
+/// Who sleeps beside a free lock, and what wakes it.
+fn sleepers(config: &Config, last: &State) -> String {
+    let asleep = last
+        .clients
+        .iter()
+        .filter(|client| client.mode == ClientMode::Running && client.permits == 0 && client.messages == 0)
+        .flat_map(|client| &client.threads)
+        .filter(|thread| thread.phase == Phase::Waiting && thread.wake_in != Some(0) && thread.wait_left != Some(0))
+        .map(|thread| match thread.wake_in {
+            Some(ticks) if thread.wait_left.is_some_and(|limit| limit <= ticks) => {
+                let left = time(config, thread.wait_left.unwrap_or(ticks).into());
+                format!("{} sleeps, and nothing wakes it before it gives up in {left}", thread.name)
+            }
+            Some(ticks) => {
+                format!("{} sleeps, with only its timer to wake it in {}", thread.name, time(config, ticks.into()))
+            }
+            None => format!("{} sleeps, with nothing to wake it", thread.name),
+        });
+    format!("the lock is free, and {}", list(&asleep.collect::<Vec<_>>()))
+}
+
+/// Who queues at the acting master, as Redis stores it.
+fn acting_queue(state: &State) -> Vec<String> {
+    state.acting_master().map_or_else(Vec::new, |master| master.stored.queue().to_vec())
+}
+
+/// A thread as the queue has it: clients of one thread are told without its number.
+fn actor_of_queue(actor: &str) -> String {
+    if actor.contains(':') { actor.to_owned() } else { format!("{actor}:1") }
 }
 
 /// Who believes.

@@ -26,6 +26,7 @@ pub fn reply(config: &Config, reply: Reply) -> String {
         Reply::Unreachable => "no answer".to_owned(),
         Reply::ForceReleased => "deleted".to_owned(),
         Reply::NothingToRelease => "nothing to delete".to_owned(),
+        Reply::LeftQueue => "out of the queue".to_owned(),
         Reply::Acknowledged { replicas } => format!("acknowledged by {}", count(replicas.into(), "replica")),
         Reply::TooFewReplicas { replicas } => format!("acknowledged by {}", too_few(replicas)),
         Reply::Accepted => "accepted".to_owned(),
@@ -64,6 +65,7 @@ pub fn label(config: &Config, answer: Reply) -> String {
         | Reply::Renewed
         | Reply::TtlSet
         | Reply::Unreachable
+        | Reply::LeftQueue
         | Reply::Accepted
         | Reply::Rejected
         | Reply::Interrupted => reply(config, answer),

@@ -12,7 +12,7 @@ use lockstep_model::trace::{
 };
 use lockstep_model::{Holder, Layout, Property, World};
 
-use super::holds::{lock, overwritten, receipts, stored};
+use super::holds::{lock, overwritten, queue, receipts, stored};
 use super::requests::requests;
 use super::units::{count, list, time};
 use super::world::faults_allowed;
@@ -57,10 +57,10 @@ pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
     }
     for (index, node) in (0u8..).zip(&state.nodes) {
         let strings = overwritten(config, &node.stored).map_or_else(String::new, |keys| format!("; {keys}"));
-        let keys = strings + &receipts(config, &node.stored);
+        let keys = strings + &queue(&node.stored) + &receipts(config, &node.stored);
         page.say(&node.name, &(stores(config, world, index, node) + &keys));
         for (effect, seen) in node.under_way.iter().zip(world.node(index).queue.effects()) {
-            let receipts = receipts(config, effect);
+            let receipts = queue(effect) + &receipts(config, effect);
             let age = match seen.age() {
                 0 => String::new(),
                 age => format!(", for {}", time(config, age.into())),

@@ -50,20 +50,22 @@ pub fn key_words(key: &str, key_type: &str, remaining_ms: Option<i64>, content: 
     format!("{key}: {key_type} {} ({life})", content.join(" "))
 }
 
-/// Everything that a server stores, in words: one line per key, sorted.
+/// Everything that a server stores, in words: one line per key, sorted. `now_ms`: the wall clock of the clients, by which deadlines
+/// are told.
 ///
 /// # Errors
 /// `Unexpected` if the script cannot answer that.
-pub fn stored_words(answer: &Value) -> Result<String, ReplayError> {
+pub fn stored_words(answer: &Value, now_ms: i64) -> Result<String, ReplayError> {
     let unexpected =
         || ReplayError::Unexpected { asked: "for everything that it stores", answer: format!("{answer:?}") };
     let Value::Array(keys) = answer else { return Err(unexpected()) };
-    let mut lines = keys.iter().map(|key| key_line(key).ok_or_else(unexpected)).collect::<Result<Vec<_>, _>>()?;
+    let mut lines =
+        keys.iter().map(|key| key_line(key, now_ms).ok_or_else(unexpected)).collect::<Result<Vec<_>, _>>()?;
     lines.sort_unstable();
     Ok(lines.join("\n"))
 }
 
-fn key_line(key: &Value) -> Option<String> {
+fn key_line(key: &Value, now_ms: i64) -> Option<String> {
     let Value::Array(parts) = key else { return None };
     let [name, key_type, Value::Int(remaining_ms), Value::Array(content)] = parts.as_slice() else { return None };
     let mut content = content.iter().map(value_text).collect::<Option<Vec<_>>>()?;
@@ -73,6 +75,17 @@ fn key_line(key: &Value) -> Option<String> {
         let mut fields: Vec<_> = content.chunks(2).map(<[String]>::to_vec).collect();
         fields.sort_unstable();
         content = fields.concat();
+    }
+    if key_type == "zset" {
+        // Deadlines, in the order of their members as in a trace. By how much one is over nobody reads.
+        let mut deadlines = Vec::new();
+        for deadline in content.chunks(2) {
+            let [waiter, score] = deadline else { return None };
+            let left_ms = (score.parse::<i64>().ok()? - now_ms).max(0);
+            deadlines.push([waiter.clone(), left_ms.to_string()]);
+        }
+        deadlines.sort_unstable();
+        content = deadlines.concat();
     }
     let remaining_ms = Some(*remaining_ms).filter(|&ms| ms >= 0);
     Some(key_words(&value_text(name)?, &key_type, remaining_ms, &content))

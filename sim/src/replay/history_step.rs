@@ -46,6 +46,11 @@ impl HistoryStep<'_> {
         state.nodes.iter().filter(has_all).count()
     }
 
+    /// Ticks since the start of the history, after this step.
+    pub fn ticks_after(&self) -> u32 {
+        self.step.at_tick + u32::from(self.step.action == Action::Tick)
+    }
+
     /// Where differences of this step are reported.
     pub const fn place(&self) -> StepPlace {
         StepPlace { step: self.step.number, action: self.step.action }

@@ -285,7 +285,8 @@ impl Player {
         }
         let servers = &self.testbed.servers;
         let beyond_ms: Vec<_> = (0..servers.len()).map(|node| servers.ms_beyond_tie(node)).collect();
-        self.testbed.queue_comparison(step.place(), state, |node| {
+        let now_ms = START_MS + i64::from(step.ticks_after()) * i64::from(self.config.time.tick_ms);
+        self.testbed.queue_comparison((step.place(), now_ms), state, |node| {
             self.translator.stored_words(&state.nodes[node].stored, beyond_ms[node])
         });
         Ok(())

@@ -50,6 +50,8 @@ pub enum Expected {
         at: StepPlace,
         /// The keys, in words.
         words: String,
+        /// The wall clock of the clients then.
+        now_ms: i64,
     },
     /// The role that the node should report.
     Role {
@@ -145,10 +147,19 @@ impl Testbed {
 
     /// Queues a comparison of everything that every running node stores, and of its role. One that stands still, or
     /// hands over and lets scripts wait, is compared again once it goes on.
-    pub fn queue_comparison(&mut self, at: StepPlace, state: &State, stored_words: impl Fn(usize) -> String) {
+    pub fn queue_comparison(
+        &mut self,
+        (at, now_ms): (StepPlace, i64),
+        state: &State,
+        stored_words: impl Fn(usize) -> String,
+    ) {
         for index in 0..state.nodes.len().min(self.servers.len()) {
             if !self.servers.is_dead(index) && self.servers.executes_writes(index) {
-                self.queue(index, self.read_all_keys.clone(), Expected::Keys { at, words: stored_words(index) });
+                self.queue(
+                    index,
+                    self.read_all_keys.clone(),
+                    Expected::Keys { at, words: stored_words(index), now_ms },
+                );
             }
         }
     }
@@ -216,8 +227,8 @@ impl Testbed {
                 self.findings.note_at(*at, || format!("{}: {} → {}", name(), request.call_words(), answered()));
                 self.findings.compare(*at, || "reply".to_owned(), words, &meaning);
             }
-            Expected::Keys { at, words } => {
-                let stored = self.in_names_of_model(compare::stored_words(answer)?);
+            Expected::Keys { at, words, now_ms } => {
+                let stored = self.in_names_of_model(compare::stored_words(answer, *now_ms)?);
                 self.findings.note_at(*at, || format!("{} stores {}", name(), or_nothing(&stored)));
                 self.findings.compare(*at, || format!("keys on {}", name()), or_nothing(words), or_nothing(&stored));
             }

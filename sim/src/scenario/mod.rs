@@ -19,6 +19,7 @@ mod lock_objects;
 mod names;
 mod parts;
 mod places;
+mod queues;
 mod reader;
 mod renewals;
 mod resolve;

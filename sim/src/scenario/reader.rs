@@ -31,7 +31,7 @@ pub const MAX_STORY: usize = 500;
 const MAX_GROUPS: u8 = 5;
 
 /// Every lock kind of the design page, modelled or not.
-const PLANNED_KINDS: [&str; 6] = ["fair", "read-write", "fenced", "spin", "multi", "red"];
+const PLANNED_KINDS: [&str; 5] = ["read-write", "fenced", "spin", "multi", "red"];
 /// Properties of the design page that are not checked yet.
 const PROPERTIES_FOR_LATER: [&str; 3] = ["first-come-first-served", "all-or-none", "valid-at-grant"];
 /// The words that a scenario may claim for a property.
@@ -134,6 +134,7 @@ impl Sections<'_> {
         let hold_at_most = time.ticks("hold_at_most", 1..=MAX_TICKS);
         let poll_every = time.ticks("poll_every", 1..=MAX_TICKS);
         let ask_again_after = time.ticks("ask_again_after", 1..=MAX_TICKS);
+        let queue_wait = time.ticks("queue_wait", 1..=MAX_TICKS);
         let jump = time.ticks("jump", -MAX_JUMP..=MAX_JUMP);
         Some(Time {
             tick_ms: tick_ms?,
@@ -145,6 +146,7 @@ impl Sections<'_> {
             hold_at_most: hold_at_most.optional().or(None)?,
             poll_every: poll_every.or(1)?,
             ask_again_after: ask_again_after.or(1)?,
+            queue_wait: queue_wait.optional().or(None)?,
             jump: jump.or(0)?,
         })
     }

@@ -100,6 +100,10 @@ impl Said {
         self.lock().bare_release.is_there()
     }
 
+    fn queues(&self) -> bool {
+        self.lock().queue.is_there()
+    }
+
     fn waits(&self) -> bool {
         !self.is("wait_limit", "0")
     }
@@ -150,13 +154,13 @@ const ROWS: &[DrawnKey] = &[
     always("story", &["\"A world that nobody thought of.\""]),
     // The words are the names of the kinds: see `lock_words`.
     always("lock", &[]),
-    row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |_| true),
+    row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |said| !said.queues()),
     row("delay", &["0", "\"any\"", "\"any\""], 30, |_| true),
     row("delay", &["1", "2"], 15, Said::is_split),
     row("profile", PROFILES, 60, |_| true),
     // Clients and their times.
     always("count", &["1", "2", "2", "2", "2", "3", "4"]),
-    row("threads", &["1", "2", "2", "2"], 20, |_| true),
+    row("threads", &["1", "2", "2", "2"], 20, |said| !said.queues()),
     row("max_holds", &["1", "2", "2", "3"], 30, Said::reenters),
     row("acquires", TICKS, 40, |_| true),
     row("acquires", TICKS, 90, |said| said.is_split() && said.some("delay")),
@@ -177,6 +181,7 @@ const ROWS: &[DrawnKey] = &[
     row("hold_at_most", TICKS, 40, |_| true),
     row("poll_every", TICKS, 20, |said| !said.publishes()),
     row("ask_again_after", TICKS, 8, Said::publishes),
+    row("queue_wait", &["1", "2", "3", "5"], 100, Said::queues),
     row("hold_for_ever", FLAG, 5, |said| !said.has("hold_at_most")),
     // Nodes and their faults.
     row("groups", &["1", "1", "1", "2"], 2, |_| true),
@@ -280,9 +285,9 @@ const ROWS: &[DrawnKey] = &[
     }),
     row("vanish_key", BUDGET, 8, |said| !said.has_names()),
     row("refuse_writes", BUDGET, 12, |_| true),
-    row("persist_key", BUDGET, 10, |said| !said.has_names()),
+    row("persist_key", BUDGET, 10, |said| !said.has_names() && !said.queues()),
     row("clock_jump", BUDGET, 8, |said| !said.has_names()),
-    row("client_clock_jump", BUDGET, 10, |said| said.has("wait_limit") && said.waits()),
+    row("client_clock_jump", BUDGET, 10, |said| said.has("wait_limit") && said.waits() && !said.queues()),
     row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {
         said.some("clock_jump") || said.some("client_clock_jump")
     }),
@@ -328,7 +333,7 @@ const ROWS: &[DrawnKey] = &[
         said.is_split() && said.some("interrupt")
     }),
     row("subscribe_to", &["\"replica\"", "\"replica\"", "\"master\""], 15, |said| {
-        said.publishes() && said.waits() && said.some("replicas")
+        !said.queues() && said.publishes() && said.waits() && said.some("replicas")
     }),
     row("value", &["\"per-acquire\"", "\"per-client\"", "\"per-client\""], 40, Said::stores_values),
     row("acquire", &["\"set-nx-px\"", "\"setnx-expire\"", "\"setnx-expire\""], 40, Said::has_two_commands),

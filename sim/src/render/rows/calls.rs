@@ -15,6 +15,8 @@ use super::row::Row;
 
 /// The second command of an acquire by two.
 pub(super) const SET_TTL: &str = "PEXPIRE";
+/// What a waiter does whose limit is over.
+const GIVES_UP: &str = "gives up";
 
 impl Narrator<'_> {
     /// One request for the lock, and its answer.
@@ -44,19 +46,51 @@ impl Narrator<'_> {
                 ("HOLDS".to_owned(), Tone::Good, answer)
             }
             Reply::Busy { remaining_ticks } => {
-                let holder = self.holder_on(node).unwrap_or("somebody");
-                let life = match remaining_ticks {
-                    Some(ticks) => format!("for {} more unless renewed", time(self.config, ticks.into())),
-                    None => "and it has no TTL".to_owned(),
-                };
+                let why = self.why_busy(node, remaining_ticks);
                 let then = self.then_sleeps(name, after);
-                (self.label(), Tone::Odd, format!("{master} refuses: {holder} has it, {life}{then}"))
+                (self.label(), Tone::Odd, format!("{master} refuses: {why}{then}"))
             }
             Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => self.refuses_to_write(node),
             Reply::WrongType => self.finds_no_lock(node),
             other => (reply(self.config, other), Tone::Plain, format!("{master} answers")),
         };
         self.request(caller, node, call, what, (says, tone, answer))
+    }
+
+    /// A waiter's limit is over; where there is a queue it leaves that.
+    pub(super) fn give_up(&self, client: u8, thread: u8) -> Vec<Row> {
+        let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
+        let (name, master) = (&self.step.lane, node_name(node));
+        let what = format!("{name}'s wait limit is over: it stops waiting");
+        let (says, tone, answer) = match self.step.answer {
+            Reply::Done => return self.alone(caller, GIVES_UP, Tone::Odd, what),
+            Reply::Unreachable => {
+                let vain =
+                    format!("{what}; {master} does not answer, so its place in the queue stays until its deadline");
+                return vec![self.one_way(caller, Lane::Node(node), GIVES_UP, vain).lost()];
+            }
+            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => self.refuses_to_write(node),
+            _ => {
+                let answer = format!("{master} takes it out of the queue{}", self.replicas_know());
+                (self.label(), Tone::Plain, answer)
+            }
+        };
+        self.request(caller, node, GIVES_UP, what, (says, tone, answer))
+    }
+
+    /// Why a node refuses an acquire.
+    fn why_busy(&self, node: u8, remaining_ticks: Option<u8>) -> String {
+        let Some(holder) = self.holder_on(node) else {
+            let first = self.node_after(node).stored.queue().first();
+            return first
+                .map_or_else(|| "the lock is free".to_owned(), |first| format!("{first} is next in the queue"));
+        };
+        match remaining_ticks {
+            Some(ticks) => format!("{holder} has it, for {} more unless renewed", time(self.config, ticks.into())),
+            // A caller of a queue that does not wait is told no time.
+            None if self.hold_on(node).is_some_and(|hold| hold.ttl_ms.is_some()) => format!("{holder} has it"),
+            None => format!("{holder} has it, and it has no TTL"),
+        }
     }
 
     /// The second command of an acquire, and its answer.

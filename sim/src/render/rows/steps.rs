@@ -70,12 +70,7 @@ impl Narrator<'_> {
                 let what = format!("{name} lost its subscription with the node, and subscribes on {}", node_name(node));
                 vec![self.one_way(Lane::Thread { client, thread: 0 }, Lane::Node(node), "subscribe", what)]
             }
-            Action::GiveUp { client, thread } => self.alone(
-                Lane::Thread { client, thread },
-                "gives up",
-                Tone::Odd,
-                format!("{name}'s wait limit is over: it stops waiting"),
-            ),
+            Action::GiveUp { client, thread } => self.give_up(client, thread),
             Action::Confirm { client, thread } if self.config.is_split() => self.end_wait(client, thread),
             Action::Confirm { client, thread } => self.confirm(client, thread),
             Action::Undo { client, thread } => {

@@ -25,7 +25,7 @@ impl RedissonClients {
         testbed: &mut Testbed,
     ) -> Result<(), ReplayError> {
         let asked = usize::from(client);
-        let Some(channel) = self.translator.unlock_channel() else { return Ok(()) };
+        let Some(channel) = self.translator.unlock_channel(client) else { return Ok(()) };
         let wanted = [self.commands.subscribe.to_owned(), channel.name];
         if matches!(step.before.clients[asked].subscription, Some(SubscriptionState::Node(_))) {
             let mut threads = step.before.clients[asked].threads.iter();
@@ -126,7 +126,7 @@ impl RedissonClients {
             self.asks_unreached.insert(client);
         }
         let payload = message.as_ref().and_then(payload_of).unwrap_or_else(|| "nothing".to_owned());
-        let expected = self.translator.unlock_channel().map_or("nothing", |channel| channel.message);
+        let expected = self.translator.unlock_channel(client).map_or("nothing", |channel| channel.message);
         let what = || format!("messages to {}", client_name(client));
         testbed.findings.compare(step.place(), what, expected, &payload);
         testbed.findings.note(|| format!("message {payload}"));

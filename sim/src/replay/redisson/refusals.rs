@@ -33,6 +33,9 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     if translation_of(config.lock).redisson().object.is_none() {
         return refused(format!("it has no {} lock", config.lock.facts().name));
     }
+    if config.lock.facts().queue.is_there() {
+        return refused("a lock with a queue is not replayed on it yet".to_owned());
+    }
     let of_split = if config.is_split() { &OF_SERVERS[..] } else { &[] };
     if let Some(fault) = of_split.iter().find(|fault| config.faults.left(**fault) > 0) {
         return refused(format!(

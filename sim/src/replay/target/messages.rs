@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use lockstep_model::trace::{SubscriptionState, client_name};
+use lockstep_model::config::MAX_CLIENTS;
+use lockstep_model::trace::{NodeState, SubscriptionState, client_name};
 
 use super::subscriber::Subscriber;
 use crate::replay::error::ReplayError;
@@ -13,13 +14,16 @@ use crate::replay::translate::UnlockChannel;
 
 /// The subscriptions of all clients.
 pub struct ClientMessages {
-    channel: Option<UnlockChannel>,
     clients: Vec<ClientSubscription>,
+    /// Whether each waiter has a channel of its own, and the one that is next hears of a release.
+    have_own_channels: bool,
 }
 
 /// What one client's process has to do with messages.
 #[derive(Default)]
 struct ClientSubscription {
+    /// Where it listens; `None`: the kind publishes nothing.
+    channel: Option<UnlockChannel>,
     /// The connection, and the node it leads to.
     subscriber: Option<(usize, Subscriber)>,
     /// Messages that have been read from the connection but not been delivered yet.
@@ -28,16 +32,31 @@ struct ClientSubscription {
     published: Vec<StepPlace>,
 }
 
+impl ClientSubscription {
+    /// The connection ends, and what came over it is gone.
+    fn end(&mut self) {
+        *self = Self { channel: self.channel.take(), ..Self::default() };
+    }
+}
+
+/// The client, from 0, that is the first in the queue of this node.
+fn next_client(node: &NodeState) -> Option<usize> {
+    let client = node.stored.queue().first()?.split(':').next()?;
+    (0..MAX_CLIENTS).position(|number| client_name(number).to_string() == client)
+}
+
 impl ClientMessages {
-    /// Of so many clients, none of which is subscribed.
-    pub fn new(clients: u8, channel: Option<UnlockChannel>) -> Self {
-        let clients = (0..clients).map(|_| ClientSubscription::default()).collect();
-        Self { channel, clients }
+    /// Of clients that listen there, none of which is subscribed.
+    pub fn new(channels: Vec<Option<UnlockChannel>>) -> Self {
+        let have_own_channels = channels.windows(2).any(|two| two[0] != two[1]);
+        let clients =
+            channels.into_iter().map(|channel| ClientSubscription { channel, ..Default::default() }).collect();
+        Self { clients, have_own_channels }
     }
 
     /// Ends every subscription.
     pub fn clear(&mut self) {
-        self.clients.fill_with(ClientSubscription::default);
+        self.clients.iter_mut().for_each(ClientSubscription::end);
     }
 
     /// Sends what is queued; if requests were among it, reads what they published.
@@ -63,11 +82,14 @@ impl ClientMessages {
             // ends a wait does both in one step, but no client publishes to itself.
             self.settle(testbed)?;
             match after {
-                None => self.clients[index] = ClientSubscription::default(),
+                None => self.clients[index].end(),
                 // The connection died with its node; what had been read is still to be delivered.
                 Some(SubscriptionState::Lost) => self.clients[index].subscriber = None,
                 Some(SubscriptionState::Node(node)) => {
-                    let channel = self.channel.as_ref().ok_or_else(|| ReplayError::link("this kind has no channel"))?;
+                    let channel = self.clients[index]
+                        .channel
+                        .as_ref()
+                        .ok_or_else(|| ReplayError::link("this kind has no channel"))?;
                     let node = testbed.servers.index_of(node);
                     testbed.findings.note(|| format!("{}: SUBSCRIBE {}", name_of_node(node), channel.name));
                     let subscriber = Subscriber::start(testbed.servers.node(node), &channel.name)?;
@@ -85,7 +107,10 @@ impl ClientMessages {
 
     /// The same of a node by its name.
     pub fn expect_published_on(&mut self, step: HistoryStep<'_>, name: &str) {
-        for (subscription, client) in self.clients.iter_mut().zip(&step.before.clients) {
+        let next = step.step.state.nodes.iter().find(|node| node.name == name).and_then(next_client);
+        let is_meant = |number: usize| !self.have_own_channels || next == Some(number);
+        let subscribed = self.clients.iter_mut().zip(&step.before.clients).enumerate();
+        for (_, (subscription, client)) in subscribed.filter(|(number, _)| is_meant(*number)) {
             if client.subscription.as_ref().and_then(SubscriptionState::node) == Some(name) {
                 subscription.published.push(step.place());
             }
@@ -96,7 +121,8 @@ impl ClientMessages {
     pub fn deliver(&mut self, step: HistoryStep<'_>, client: u8, testbed: &mut Testbed) {
         let message = self.clients[usize::from(client)].inbox.pop_front();
         let redis = message.unwrap_or_else(|| "nothing".to_owned());
-        let expected = self.channel.as_ref().map_or("nothing", |channel| channel.message);
+        let channel = &self.clients[usize::from(client)].channel;
+        let expected = channel.as_ref().map_or("nothing", |channel| channel.message);
         let what = || format!("messages to {}", client_name(client));
         testbed.findings.compare(step.place(), what, expected, &redis);
         testbed.findings.note(|| format!("message {redis}"));

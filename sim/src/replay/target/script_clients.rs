@@ -44,7 +44,9 @@ impl ScriptClients {
     pub fn new(config: &Config, translator: Translator) -> Self {
         Self {
             config: *config,
-            messages: ClientMessages::new(config.clients.count, translator.unlock_channel()),
+            messages: ClientMessages::new(
+                (0..config.clients.count).map(|client| translator.unlock_channel(client)).collect(),
+            ),
             translator,
             in_flight: RequestsInFlight::default(),
             waiting: BTreeMap::new(),

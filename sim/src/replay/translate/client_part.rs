@@ -55,6 +55,13 @@ pub enum ScriptVerb {
         /// From 0.
         client: u8,
     },
+    /// To leave the queue, where there is one.
+    LeaveQueue {
+        /// From 0.
+        client: u8,
+        /// From 0.
+        thread: u8,
+    },
     /// To delete the lock, whoever holds it.
     ForceRelease,
 }
@@ -100,6 +107,7 @@ impl ClientPart {
                 Self::Asks(ScriptVerb::Release { client, thread })
             }
             Action::Undo { client, thread } => Self::Asks(ScriptVerb::Undo { client, thread }),
+            Action::GiveUp { client, thread } => Self::Asks(ScriptVerb::LeaveQueue { client, thread }),
             Action::SetTtl { client, thread } => Self::Asks(ScriptVerb::SetTtl { client, thread }),
             Action::Renew { client } | Action::RenewAcknowledged { client } => Self::Asks(ScriptVerb::Renew { client }),
             Action::ForceRelease { .. } => Self::Asks(ScriptVerb::ForceRelease),
@@ -117,7 +125,6 @@ impl ClientPart {
             | Action::Resubscribe { .. }
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
-            | Action::GiveUp { .. }
             // Inside a client's process.
             | Action::Register { .. }
             | Action::Unregister { .. }

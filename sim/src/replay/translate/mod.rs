@@ -4,6 +4,7 @@
 //! has one file here, with a [`Translation`].
 
 mod client_part;
+mod fair;
 mod plain;
 pub mod protocol;
 mod reentrant;
@@ -26,6 +27,7 @@ pub use translator::Translator;
 pub const KINDS: &[&dyn Translation] = &[
     &plain::PlainTranslation,
     &reentrant::ReentrantTranslation,
+    &fair::FairTranslation,
     #[cfg(feature = "toy")]
     &toy::ToyTranslation,
 ];

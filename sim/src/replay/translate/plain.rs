@@ -1,6 +1,7 @@
 //! The plain lock: `SET NX PX`, and scripts that compare before they write. Redisson has no such lock.
 
 use lockstep_model::config::{AcquireRule, LockKind, ReleaseRule};
+use lockstep_redis::HolderId;
 use lockstep_redis::locks::plain::{self, PlainAcquireReply, PlainExpireReply, PlainExtendReply, PlainReleaseReply};
 
 use super::replies::{ACQUIRED, BUSY, NO_TTL_SET, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED, TTL_SET};
@@ -67,11 +68,11 @@ impl Translation for PlainTranslation {
         })
     }
 
-    fn force_release(&self, _: &RequestContext) -> Option<ScriptRequest> {
+    fn force_release(&self, _: &RequestContext, _: u64) -> Option<ScriptRequest> {
         None
     }
 
-    fn unlock_channel(&self, _: &RequestContext) -> Option<UnlockChannel> {
+    fn unlock_channel(&self, _: &RequestContext, _: &HolderId) -> Option<UnlockChannel> {
         None
     }
 

@@ -45,6 +45,8 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         names: Names::of("lock"),
         lease: Lease::from_ms(30_000).expect("half a minute is a lease"),
         receipt_lease: ReleaseReceipt::LEASE,
+        queue_wait_ms: 300_000,
+        may_queue: true,
         has_receipts,
         acquire: AcquireRule::SetNxPx,
         release: ReleaseRule::Compare,
@@ -52,7 +54,7 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
     };
     let (with_receipts, without_receipts) = (context(true), context(false));
     let bare = RequestContext { release: ReleaseRule::Delete, ..context(false) };
-    let caller = ScriptCaller { holder: HolderId::new("A", 1), acquire: Some(1) };
+    let caller = ScriptCaller { holder: HolderId::new("A", 1), acquire: Some(1), now_ms: NOW_MS };
     let redisson = translation.redisson();
     let row = |part, asked, redisson| ProtocolRow { actions: actions_of(part), asked, redisson };
 
@@ -77,10 +79,10 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         rows.push(row(ProtocolPart::Release, format!("release = \"delete\": {bare}"), "(none; DEL)"));
     }
     rows.push(row(ProtocolPart::Renew, words(&translation.renew(&with_receipts, &caller)), redisson.renew));
-    if let Some(request) = translation.force_release(&with_receipts) {
+    if let Some(request) = translation.force_release(&with_receipts, NOW_MS) {
         rows.push(row(ProtocolPart::ForceRelease, words(&request), redisson.force_release));
     }
-    if let Some(channel) = translation.unlock_channel(&with_receipts) {
+    if let Some(channel) = translation.unlock_channel(&with_receipts, &caller.holder) {
         rows.push(row(ProtocolPart::Subscribe, format!("SUBSCRIBE {}", channel.name), "LockPubSub.subscribe"));
         let message = format!("the message {:?} on that channel", channel.message);
         rows.push(row(ProtocolPart::Message, message, "LockPubSub.onMessage with UNLOCK_MESSAGE"));
@@ -142,6 +144,9 @@ const fn part_of_hand_over(kind: ActionKind) -> ProtocolPart {
         "(an operator's action); changeMaster",
     )
 }
+
+/// A wall clock, for requests that bring one.
+const NOW_MS: u64 = 1_704_067_200_000;
 
 const RESTART: &str = "the process is started again, with the AOF that was on its disk";
 

@@ -4,7 +4,7 @@ use lockstep_model::config::LockKind;
 use lockstep_redis::locks::reentrant::{
     self, ReentrantAcquireReply, ReentrantForceReleaseReply, ReentrantReleaseReply, ReentrantRenewReply,
 };
-use lockstep_redis::{Names, ReleaseReceipt};
+use lockstep_redis::{HolderId, Names, ReleaseReceipt};
 
 use super::replies::{
     ACQUIRED, FORCE_RELEASED, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, RELEASED, RENEWED, STILL_HELD, busy_for,
@@ -41,7 +41,7 @@ impl Translation for ReentrantTranslation {
         }
         let receipt = ReleaseReceipt::new(release_id, context.receipt_lease);
         let request = ScriptRequest::new(reentrant::release(scripts, names, holder, *lease, &receipt), release_words);
-        if context.deletes_receipts { request.followed_by(reentrant::drop_receipt(names, &receipt)) } else { request }
+        if context.deletes_receipts { request.followed_by(receipt.deletion(names)) } else { request }
     }
 
     fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
@@ -67,7 +67,7 @@ impl Translation for ReentrantTranslation {
         }))
     }
 
-    fn force_release(&self, context: &RequestContext) -> Option<ScriptRequest> {
+    fn force_release(&self, context: &RequestContext, _: u64) -> Option<ScriptRequest> {
         let call = reentrant::force_release(&context.scripts, &context.names);
         Some(ScriptRequest::new(call, |reply| {
             let words = match reply {
@@ -78,7 +78,7 @@ impl Translation for ReentrantTranslation {
         }))
     }
 
-    fn unlock_channel(&self, context: &RequestContext) -> Option<UnlockChannel> {
+    fn unlock_channel(&self, context: &RequestContext, _: &HolderId) -> Option<UnlockChannel> {
         Some(UnlockChannel { name: context.names.channel(), message: reentrant::UNLOCK_MESSAGE })
     }
 

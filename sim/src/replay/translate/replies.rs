@@ -24,6 +24,8 @@ pub const WRONG_TYPE: &str = "the key is of a wrong type";
 pub const FORCE_RELEASED: &str = "force released";
 /// There was no lock to delete.
 pub const NOTHING_TO_RELEASE: &str = "nothing to release";
+/// The caller is not in the queue any more.
+pub const LEFT_QUEUE: &str = "left the queue";
 /// The answer of a master to a write while too few replicas are linked.
 pub const NOT_ENOUGH_REPLICAS: &str = "not enough replicas";
 /// The answer of a master to a write after a failed save.

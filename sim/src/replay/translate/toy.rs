@@ -1,6 +1,7 @@
 //! The toy lock, for tests only.
 
 use lockstep_model::LockKind;
+use lockstep_redis::HolderId;
 use lockstep_redis::locks::toy::{self, ToyReply};
 
 use super::replies::{ACQUIRED, BUSY, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED};
@@ -30,11 +31,11 @@ impl Translation for ToyTranslation {
         ScriptRequest::new(call, |reply| words(reply, RENEWED, NOT_RENEWED))
     }
 
-    fn force_release(&self, _: &RequestContext) -> Option<ScriptRequest> {
+    fn force_release(&self, _: &RequestContext, _: u64) -> Option<ScriptRequest> {
         None
     }
 
-    fn unlock_channel(&self, _: &RequestContext) -> Option<UnlockChannel> {
+    fn unlock_channel(&self, _: &RequestContext, _: &HolderId) -> Option<UnlockChannel> {
         None
     }
 

@@ -15,6 +15,10 @@ pub struct RequestContext {
     pub lease: Lease,
     /// How long a release receipt lives.
     pub receipt_lease: Lease,
+    /// For how long a caller queues, ms, in kinds with a queue.
+    pub queue_wait_ms: u64,
+    /// Whether a refused caller queues there.
+    pub may_queue: bool,
     /// Whether releases leave receipts, in kinds that know them.
     pub has_receipts: bool,
     /// By how many commands an acquire takes the lock, in kinds that can take it by two.
@@ -31,6 +35,8 @@ pub struct ScriptCaller {
     pub holder: HolderId,
     /// By which of its acquires; `None` where the scenario does not tell them apart.
     pub acquire: Option<u8>,
+    /// Its wall clock, in milliseconds since 1970.
+    pub now_ms: u64,
 }
 
 impl ScriptCaller {
@@ -95,11 +101,18 @@ pub trait Translation: Sync {
         None
     }
 
-    /// Frees the lock, no matter who holds it. `None`: the kind has no such request.
-    fn force_release(&self, context: &RequestContext) -> Option<ScriptRequest>;
+    /// Leaves the queue, for a caller that gives up. `None`: the kind has none.
+    fn leave_queue(&self, context: &RequestContext, caller: &ScriptCaller) -> Option<ScriptRequest> {
+        let _ = (context, caller);
+        None
+    }
 
-    /// Where a release publishes. `None`: the kind publishes nothing, and its clients do not subscribe.
-    fn unlock_channel(&self, context: &RequestContext) -> Option<UnlockChannel>;
+    /// Frees the lock, no matter who holds it. `now_ms`: the caller's wall clock. `None`: the kind has no such request.
+    fn force_release(&self, context: &RequestContext, now_ms: u64) -> Option<ScriptRequest>;
+
+    /// Where a release publishes, as far as this waiter hears it. `None`: the kind publishes nothing, and its clients do not
+    /// subscribe.
+    fn unlock_channel(&self, context: &RequestContext, waiter: &HolderId) -> Option<UnlockChannel>;
 
     /// The model's reply "busy" in the words of [`replies`](super::replies): with the TTL only where the script answers it.
     fn busy_words(&self, remaining_ms: Option<i64>) -> String;

@@ -2,19 +2,22 @@
 
 use lockstep_model::client::Verb;
 use lockstep_model::config::{AnsweredReceipt, RenewalTimer};
-use lockstep_model::trace::{Contents, KeySlot, KeyValue, RequestState, State, StoredKey, client_name, lock_name};
+use lockstep_model::trace::{
+    Contents, KeySlot, KeyValue, RequestState, State, StoredKey, TraceStep, client_name, lock_name,
+};
 use lockstep_model::{Config, Reply};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
 use super::client_part::ScriptVerb;
 use super::replies::{
-    ACQUIRED, FORCE_RELEASED, NO_TTL_SET, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, READ_ONLY,
-    RELEASED, RENEWED, SAVE_FAILED, STILL_HELD, TTL_SET, WRONG_TYPE, acknowledged, renewed_but_for,
+    ACQUIRED, FORCE_RELEASED, LEFT_QUEUE, NO_TTL_SET, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE,
+    READ_ONLY, RELEASED, RENEWED, SAVE_FAILED, STILL_HELD, TTL_SET, WRONG_TYPE, acknowledged, renewed_but_for,
 };
 use super::request::ScriptRequest;
 use super::translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
 use crate::replay::compare::key_words;
 use crate::replay::history_step::HistoryStep;
+use crate::replay::servers::START_MS;
 
 /// Speaks for the clients of one scenario.
 pub struct Translator {
@@ -41,7 +44,8 @@ impl Translator {
     /// For the clients of this scenario, which use these scripts, each with its own lease. `None` if one is longer than Redis can store.
     pub fn new(translation: &'static dyn Translation, config: &Config, scripts: Scripts) -> Option<Self> {
         let tick_ms = config.time.tick_ms;
-        let lease_of = |ticks: u8| Lease::from_ms(u64::from(ticks) * u64::from(tick_ms));
+        let ms_of = |ticks: Option<u8>| u64::from(ticks.unwrap_or(0)) * u64::from(tick_ms);
+        let lease_of = |ticks: u8| Lease::from_ms(ms_of(Some(ticks)));
         let context = |(client, name): (u8, u8), is_named: bool| {
             let own = config.of_client(client);
             let receipt_lease = if own.is_split() { lease_of(own.calls.receipt)? } else { ReleaseReceipt::LEASE };
@@ -50,6 +54,8 @@ impl Translator {
                 names: Names::of(lock_name(name)),
                 lease: lease_of(config.named_lease_of(client).filter(|_| is_named).unwrap_or(own.time.lease))?,
                 receipt_lease,
+                queue_wait_ms: ms_of(own.time.wait_limit.filter(|limit| *limit > 0).or(own.time.queue_wait)),
+                may_queue: own.time.wait_limit != Some(0),
                 has_receipts: own.protocol.receipts,
                 acquire: own.protocol.acquire,
                 release: own.protocol.release,
@@ -140,29 +146,35 @@ impl Translator {
         self.contexts.first().expect("a scenario has a client")
     }
 
-    /// Where a release publishes; `None` for a kind that publishes nothing.
-    pub fn unlock_channel(&self) -> Option<UnlockChannel> {
-        self.translation.unlock_channel(self.common())
+    /// Where a release publishes, as far as the first thread of this client hears it; `None` for a kind that publishes nothing.
+    pub fn unlock_channel(&self, client: u8) -> Option<UnlockChannel> {
+        self.translation.unlock_channel(self.common(), &holder(client, 0))
+    }
+
+    /// The wall clock of the clients at this step, before time passes in it.
+    const fn now_ms(&self, step: &TraceStep) -> u64 {
+        START_MS.unsigned_abs() + step.at_tick as u64 * self.tick_ms as u64
     }
 
     /// What is asked of the master that its client knows; `None` if nothing is sent.
     pub fn request(&self, HistoryStep { step, before }: HistoryStep<'_>, verb: ScriptVerb) -> Option<ScriptRequest> {
         let reply = step.answer;
+        let now_ms = self.now_ms(step);
         match verb {
             ScriptVerb::Acquire { client, thread } => self.in_one_step().then(|| {
                 // The call has its value from this step on. One that is refused and does not wait has none any more.
-                let caller = self.caller(client, thread, value_of(&step.state, client, thread));
+                let caller = self.caller(client, thread, value_of(&step.state, client, thread), now_ms);
                 let is_named = self.brings_named(before, (client, thread), Verb::Acquire);
                 self.translation.acquire(self.context_of((client, thread), is_named), &caller)
             }),
             ScriptVerb::Release { client, thread } => {
                 let is_sent = self.in_one_step() && reply != Reply::Unreachable;
                 let is_named = self.brings_named(before, (client, thread), Verb::Release);
-                is_sent.then(|| self.release(step.number, before, (client, thread), is_named))
+                is_sent.then(|| self.release(step, before, (client, thread), is_named))
             }
             ScriptVerb::Undo { client, thread } => {
                 let is_named = self.brings_named(before, (client, thread), Verb::Undo);
-                (reply != Reply::Unreachable).then(|| self.release(step.number, before, (client, thread), is_named))
+                (reply != Reply::Unreachable).then(|| self.release(step, before, (client, thread), is_named))
             }
             ScriptVerb::SetTtl { client, thread } => {
                 let is_sent = reply != Reply::Unreachable;
@@ -177,9 +189,14 @@ impl Translator {
                     return self.renewal_of_several(client, first, &process.renewal_counts);
                 }
                 let value = process.renewal_values.get(usize::from(first)).copied();
-                Some(self.translation.renew(self.context(client), &self.caller(client, first, value)))
+                Some(self.translation.renew(self.context(client), &self.caller(client, first, value, now_ms)))
             }
-            ScriptVerb::ForceRelease => self.translation.force_release(self.common()),
+            ScriptVerb::LeaveQueue { client, thread } => {
+                let is_sent = self.in_one_step() && reply != Reply::Unreachable;
+                let caller = self.caller(client, thread, None, now_ms);
+                is_sent.then(|| self.translation.leave_queue(self.context(client), &caller)).flatten()
+            }
+            ScriptVerb::ForceRelease => self.translation.force_release(self.common(), now_ms),
         }
     }
 
@@ -188,7 +205,7 @@ impl Translator {
         let held = (0u8..).zip(counts).filter(|(thread, count)| *thread >= first && **count > 0);
         let of = |thread| {
             let names = self.context_of((client, thread), false).names.clone();
-            (names, self.caller(client, thread, None))
+            (names, self.caller(client, thread, None, 0))
         };
         let batch: Vec<_> = held.take(*self.batches.get(usize::from(client))?).map(|(thread, _)| of(thread)).collect();
         self.translation.renew_several(self.context(client), batch)
@@ -202,7 +219,7 @@ impl Translator {
         } else {
             self.config.names_lease(client, thread, level - 1)
         };
-        self.release(step.step.number, step.before, (client, thread), is_named)
+        self.release(step.step, step.before, (client, thread), is_named)
     }
 
     /// A request that is sent, as the model describes it in this state.
@@ -210,7 +227,8 @@ impl Translator {
         let threads = &state.clients[usize::from(client)].threads;
         let thread = threads.iter().position(|thread| thread.name == request.holder);
         let thread = thread.and_then(|thread| u8::try_from(thread).ok()).unwrap_or_default();
-        let caller = self.caller(client, thread, request.value);
+        // No kind with a queue has a split network yet, and no other one reads the clock.
+        let caller = self.caller(client, thread, request.value, 0);
         let context = self.context_of((client, thread), request.names_lease || request.remembers_lease);
         match request.verb {
             Verb::Acquire => self.translation.acquire(context, &caller),
@@ -247,6 +265,7 @@ impl Translator {
             Reply::ReadOnly => READ_ONLY,
             Reply::ForceReleased => FORCE_RELEASED,
             Reply::NothingToRelease => NOTHING_TO_RELEASE,
+            Reply::LeftQueue => LEFT_QUEUE,
             Reply::Done
             | Reply::NothingToRenew
             | Reply::Unreachable
@@ -293,6 +312,8 @@ impl Translator {
         match slot {
             KeySlot::Lock => names.lock().to_owned(),
             KeySlot::NamedLock { number } => self.lock_name(number - 1).to_owned(),
+            KeySlot::Queue => names.queue(),
+            KeySlot::Deadlines => names.queue_deadlines(),
             KeySlot::Receipt { holder, number } => names.receipt(&release_id(&holder.to_string(), *number)),
         }
     }
@@ -302,15 +323,16 @@ impl Translator {
         !self.is_split
     }
 
-    fn release(&self, step: usize, before: &State, (client, thread): (u8, u8), is_named: bool) -> ScriptRequest {
-        let caller = self.caller(client, thread, value_of(before, client, thread));
-        self.translation.release(self.context_of((client, thread), is_named), &caller, &format!("release-{step}"))
+    fn release(&self, step: &TraceStep, before: &State, (client, thread): (u8, u8), is_named: bool) -> ScriptRequest {
+        let caller = self.caller(client, thread, value_of(before, client, thread), self.now_ms(step));
+        let release_id = format!("release-{}", step.number);
+        self.translation.release(self.context_of((client, thread), is_named), &caller, &release_id)
     }
 
     /// A caller, by the acquire that has this number. 0 is of none: no node stores that value.
-    fn caller(&self, client: u8, thread: u8, value: Option<u8>) -> ScriptCaller {
+    fn caller(&self, client: u8, thread: u8, value: Option<u8>, now_ms: u64) -> ScriptCaller {
         let acquire = self.has_values.then(|| value.unwrap_or_default());
-        ScriptCaller { holder: holder(client, thread), acquire }
+        ScriptCaller { holder: holder(client, thread), acquire, now_ms }
     }
 
     fn ms(&self, ticks: u8) -> i64 {

@@ -11,7 +11,13 @@ const ONE_TICK: &str = "1: one tick; where times have units, `lockstep explain F
 
 pub(super) const KEYS: &[ScenarioKey] = &[
     key(TOP, "story", "text in quotes", "", "what happens in this world, in a sentence or two"),
-    key(TOP, "lock", "\"plain\" or \"reentrant\"", "", "the lock kind: `SET NX PX`, or Redisson's `RLock`"),
+    key(
+        TOP,
+        "lock",
+        "\"plain\", \"reentrant\" or \"fair\"",
+        "",
+        "the lock kind: `SET NX PX`, or Redisson's `RLock` or fair lock",
+    ),
     key(
         "time",
         "tick_ms",
@@ -87,6 +93,15 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         TICKS,
         ONE_TICK,
         "how long a waiter sleeps if it was told that the lock has no time left, and its key is still there",
+    ),
+    key(
+        "time",
+        "queue_wait",
+        TICKS,
+        "none; a lock with a queue needs it, unless every client has a wait_limit",
+        "for how long a waiter of a fair lock queues that has no wait_limit of its own: its deadline is so much later than that of \
+         the one before it, and whoever acts after the deadline of a first one that is dead removes that (Redisson: \
+         fairLockWaitTimeout, 300 s)",
     ),
     key(
         "time",

@@ -1,0 +1,77 @@
+//! A lock with a queue: how long its waiters stand in it, and what is not modelled beside one yet.
+
+use lockstep_model::config::{MAX_TICKS, NetworkMode, SubscribeTo};
+use lockstep_model::locks::Support;
+
+use super::contradiction::{Contradiction, kinds_with};
+use super::parts::{Parts, Sections};
+use super::section::{Entry, Section};
+
+/// Records every contradicting pair.
+pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
+    let (Some(kind), Some(time)) = (parts.lock, parts.time) else { return };
+    let lock = top.span_of("lock");
+    if let Support::No { why } = kind.facts().queue {
+        let name = kind.name();
+        Contradiction::of(&sections.time, "queue_wait", &format!("the waiters of a {name} lock do not queue"))
+            .with(lock, format!("{name}: {why}"))
+            .note(&format!("remove `queue_wait`, or use {}", kinds_with(|facts| facts.queue.is_there())));
+        return;
+    }
+    if time.queue_wait.is_none() && parts.somebody(|own| own.wait_limit.is_none()) {
+        let example = "`queue_wait = 5`, the number of ticks, or `queue_wait = \"50s\"`, for which somebody queues who waits \
+                       without a limit of its own (Redisson: fairLockWaitTimeout)";
+        sections.time.require("queue_wait", Entry::<u8>::Absent, example);
+    }
+    note_long_queues(parts, sections);
+    note_not_yet(parts, sections, lock);
+}
+
+/// Deadlines add up, each to that of the one before.
+fn note_long_queues(parts: &Parts, sections: &Sections<'_>) {
+    let (Some(settings), Some(time)) = (&parts.settings, parts.time) else { return };
+    let longest = |of: fn(&lockstep_model::config::ClientSettings) -> u8| settings.iter().map(of).max().unwrap_or(0);
+    let wait = longest(|own| own.wait_limit.unwrap_or(0)).max(time.queue_wait.unwrap_or(0));
+    let all = u32::from(longest(|own| own.lease)) + u32::from(wait) * u32::try_from(settings.len()).unwrap_or(u32::MAX);
+    if all > u32::from(MAX_TICKS) {
+        let (section, key) = if sections.time.span_of("queue_wait").is_some() {
+            (&sections.time, "queue_wait")
+        } else {
+            (&sections.time, "wait_limit")
+        };
+        let reason = format!(
+            "the last one in the queue may have its deadline {all} ticks away: a lease, and the wait of everybody"
+        );
+        Contradiction::not_yet(section, key, &reason)
+            .note(&format!("at most {MAX_TICKS} ticks are possible: choose shorter times, or a longer tick_ms"));
+    }
+}
+
+fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<core::ops::Range<usize>>) {
+    let beside = |section: &Section<'_>, key: &str, what: &str, help: &str| {
+        Contradiction::not_yet(section, key, &format!("{what} together with a queue is not modelled yet"))
+            .with(lock.clone(), "this kind of lock has a queue")
+            .note(help);
+    };
+    if parts.clients.is_some_and(|clients| clients.threads > 1) {
+        beside(
+            &sections.clients,
+            "threads",
+            "a client of several threads",
+            "use threads = 1, and more clients instead",
+        );
+    }
+    if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
+        beside(&sections.network, "mode", "a split network", "use mode = \"atomic\"");
+    }
+    if parts.somebody(|own| own.protocol.subscribe_to == SubscribeTo::Replica) {
+        beside(&sections.protocol, "subscribe_to", "a subscription on a replica", "use subscribe_to = \"master\"");
+    }
+    let Some(faults) = parts.faults else { return };
+    if faults.persist_key > 0 {
+        beside(&sections.faults, "persist_key", "a lock that loses its TTL", "use persist_key = 0");
+    }
+    if faults.client_clock_jump > 0 {
+        beside(&sections.faults, "client_clock_jump", "a client's clock that jumps", "use client_clock_jump = 0");
+    }
+}
