@@ -18,7 +18,7 @@ struct AnomalyGroup {
 }
 
 /// Every scenario that violates a property belongs to one of these groups, which the page shows in this order.
-const GROUPS: [AnomalyGroup; 7] = [
+const GROUPS: [AnomalyGroup; 8] = [
     AnomalyGroup {
         heading: "Failover",
         about: "A replica takes the place of the master: grants that it has not received, two masters at once, hand-overs \
@@ -33,6 +33,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "failover-while-waiting",
             "failover-keeps-the-grant",
             "plain-failover-loses-the-grant",
+            "fair-failover-forgets-the-queue",
             "hand-over-loses-the-grant",
             "hand-over-waits-for-the-replica",
             "hand-over-holds-up-renewals",
@@ -207,6 +208,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "plain-holder-crashes",
             "holder-never-releases",
             "force-release",
+            "fair-force-release",
             "interrupted-acquire-stays",
             "interrupted-acquire-is-renewed-for-ever",
             "interrupted-wait-is-swallowed",
@@ -230,6 +232,17 @@ const GROUPS: [AnomalyGroup; 7] = [
             "third-client-is-woken",
         ],
     },
+    AnomalyGroup {
+        heading: "Queue",
+        about: "Waiters of a fair lock that no message wakes, or that are taken for dead.",
+        scenarios: &[
+            "fair-deadlines-stand-still",
+            "fair-waiters-give-up",
+            "fair-message-for-a-dead-waiter",
+            "fair-waiter-outlives-its-deadline",
+            "fair-late-waiters-starve",
+        ],
+    },
 ];
 
 const AT_ONCE: ScenarioLine = ("cluster", "lag", "0");
@@ -243,6 +256,7 @@ const HELD_FOR_LESS: ScenarioLine = ("time", "hold_at_most", "2");
 const ONE_PER_ACQUIRE: ScenarioLine = ("protocol", "value", "\"per-acquire\"");
 const AS_ONE_COMMAND: ScenarioLine = ("protocol", "acquire", "\"set-nx-px\"");
 const COMPARED: ScenarioLine = ("protocol", "release", "\"compare\"");
+const LONG_QUEUE: ScenarioLine = ("time", "queue_wait", "9");
 const OF_2026: ScenarioLine = ("protocol", "profile", "\"redisson-4.7\"");
 
 const SENT_ONCE: ScenarioLine = ("protocol", "resend", "\"none\"");
@@ -252,7 +266,7 @@ const ON_THE_MASTER: ScenarioLine = ("protocol", "subscribe_to", "\"master\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 26] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 28] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-release-by-delete", &[COMPARED]),
@@ -279,6 +293,8 @@ const REPAIRS: [(&str, &[ScenarioLine]); 26] = [
     ("write-arrives-after-the-next-holder", &[FENCED]),
     ("forced-hand-over-loses-the-grant", &[COORDINATED]),
     ("hand-over-holds-up-renewals", &[NO_TICK, A_PERIOD_MORE]),
+    ("fair-waiter-outlives-its-deadline", &[LONG_QUEUE]),
+    ("fair-message-for-a-dead-waiter", &[LONG_QUEUE]),
 ];
 
 #[test]
@@ -318,6 +334,7 @@ fn anomalies() -> String {
          - `wait_limit = 4`: a waiter gives up, whatever it was told about the TTL.\n\
          - `subscribe_to = \"master\"`: unlock messages come from the master itself.\n\
          - `reentry_lease = 3`: the lease of a nested call is no shorter than the time for which its holder holds.\n\
+         - `queue_wait = 9`: a waiter queues for longer than anybody holds.\n\
          - `profile = \"redisson-4.7\"`: the client behaves as Redisson of 2026.\n\n\
          More repairs, and what they cost: [repairs.md](repairs.md). How many states stand behind each verdict: \
          [state-space.md](state-space.md).\n",

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use lockstep_model::LockKind;
 use lockstep_model::config::{MAX_CLIENTS, MAX_REPLICAS};
 use lockstep_sim::exit::Exit;
 use lockstep_sim::scenario::Scenario;
@@ -179,15 +180,16 @@ fn the_readme_lists_what_is_not_modelled_yet() {
     let readme = page::committed(README);
     let (_, rest) = readme.split_once("**Not modelled yet**").expect("the paragraph");
     let listed = rest.split("\n\n").next().expect("it ends");
-    let kinds = ["fair", "read-write", "fenced", "spin", "multi", "red"];
+    let kinds = ["read-write", "fenced", "spin", "multi", "red"];
     let kinds = kinds.map(|kind| (scenario_with(&format!("lock = \"{kind}\""), "", ""), vec![kind]));
     let split = "[network]\nmode = \"split\"\n[protocol]\nreceipts = true\n";
     let jumps = "[faults]\nclock_jump = 1";
     let of = |time: &str, tables: &str| scenario_with("lock = \"reentrant\"", time, tables);
+    let queues = LockKind::ALL.iter().find(|kind| kind.facts().queue.is_there()).expect("a kind with a queue");
+    let with_queue = |tables: &str| scenario_with(&format!("lock = \"{}\"", queues.name()), "queue_wait = 3", tables);
     let others = [
         (of("", "[[client]]\nrole = \"reader\""), vec!["role"]),
         (of("", "[cluster]\ngroups = 2"), vec!["groups"]),
-        (of("", "[expect]\nfirst-come-first-served = \"holds\""), vec!["first-come-first-served"]),
         (of("", "[expect]\nall-or-none = \"holds\""), vec!["all-or-none"]),
         (of("", "[expect]\nvalid-at-grant = \"holds\""), vec!["valid-at-grant"]),
         (of("jump = 4", &format!("[cluster]\nreplicas = 1\nwait_for = 1\n{jumps}")), vec!["clock_jump", "wait_for"]),
@@ -198,6 +200,9 @@ fn the_readme_lists_what_is_not_modelled_yet() {
         ),
         (of("jump = 4", &format!("{split}{jumps}")), vec!["clock_jump", "receipts"]),
         (of("", &format!("{split}[faults]\nvanish_key = 1")), vec!["vanish_key", "receipts"]),
+        (with_queue("[network]\nmode = \"split\""), vec!["a fair lock with", "mode = \"split\""]),
+        (with_queue("[faults]\npersist_key = 1"), vec!["persist_key"]),
+        (with_queue("threads = 2"), vec!["threads"]),
         (of("", "[cluster]\nreplicas = 1\nmin_replicas = 1\nttls = \"relative\""), vec!["ttls = \"relative\""]),
         (
             of(

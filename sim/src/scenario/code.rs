@@ -152,12 +152,13 @@ impl Code {
             Self::NotModelled => {
                 "The scenario asks for something that the model does not contain yet. There are two causes. Either a \
                  single key, word or property is not modelled: a lock kind such as fair, more than one group, a \
-                 client's role, or a property such as first-come-first-served. Or a combination is not modelled, \
+                 client's role, or a property such as all-or-none. Or a combination is not modelled, \
                  although each part is: clock_jump together with wait_for or min_replicas; a clock_jump backwards \
                  together with fsync = \"everysec\"; clock_jump or vanish_key together with the receipts of a split \
                  network, where a request may be sent again; reentry_lease together with missed_renewal = \
                  \"tell-holder\" or named_lease; lock_objects = \"shared\" without a watchdog or with names = 2; \
-                 named_lease together with names = 2; acquire = \"setnx-expire\" together with renew_every, wait_for or interrupt; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
+                 named_lease together with names = 2; acquire = \"setnx-expire\" together with renew_every, wait_for or interrupt; a lock with a queue \
+                 together with threads = 2, mode = \"split\", persist_key, client_clock_jump or subscribe_to = \"replica\"; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
                  min_replicas together with ttls = \"relative\"; cut_together together with \
                  restart_node or promote = \"most-data\"; shutdown_timeout together with cut_link; names = 2 together with a \
                  split network, a wait_limit other than 0, a [resource], force_release, vanish_key, persist_key or \

@@ -33,7 +33,7 @@ const MAX_GROUPS: u8 = 5;
 /// Every lock kind of the design page, modelled or not.
 const PLANNED_KINDS: [&str; 5] = ["read-write", "fenced", "spin", "multi", "red"];
 /// Properties of the design page that are not checked yet.
-const PROPERTIES_FOR_LATER: [&str; 3] = ["first-come-first-served", "all-or-none", "valid-at-grant"];
+const PROPERTIES_FOR_LATER: [&str; 2] = ["all-or-none", "valid-at-grant"];
 /// The words that a scenario may claim for a property.
 const CLAIMS: [Verdict; 4] = [Verdict::Holds, Verdict::Violated, Verdict::Vacuous, Verdict::HoldsWithinBounds];
 

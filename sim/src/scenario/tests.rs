@@ -286,9 +286,7 @@ fn equal_lease_and_renewal_period_are_possible_because_a_key_with_nothing_left_i
 
 #[test]
 fn what_the_model_does_not_know_is_refused_and_not_ignored() {
-    for line in
-        ["[cluster]\ngroups = 2", "[[client]]\nrole = \"reader\"", "[expect]\nfirst-come-first-served = \"holds\""]
-    {
+    for line in ["[cluster]\ngroups = 2", "[[client]]\nrole = \"reader\"", "[expect]\nall-or-none = \"holds\""] {
         assert_eq!(codes(&smallest_and(line)), [Code::NotModelled], "{line}");
     }
     let waiting = "[cluster]\nreplicas = 1\nwait_for = 1\n";
