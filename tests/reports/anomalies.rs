@@ -239,6 +239,7 @@ const GROUPS: [AnomalyGroup; 8] = [
             "fair-deadlines-stand-still",
             "fair-waiters-give-up",
             "fair-message-for-a-dead-waiter",
+            "fair-interrupted-waiter-keeps-its-place",
             "fair-waiter-outlives-its-deadline",
             "fair-late-waiters-starve",
         ],

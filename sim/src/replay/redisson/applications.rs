@@ -106,7 +106,8 @@ impl Applications {
         }
         (0..self.jvms.len()).try_for_each(|jvm| self.wait_until_quiet_in(jvm))?;
         self.clients.iter_mut().for_each(|client| client.gate.set_open(false));
-        self.jvms.iter_mut().for_each(StartedJvm::begin);
+        let start_ms = self.start_ms;
+        self.jvms.iter_mut().for_each(|jvm| jvm.begin(start_ms));
         Ok(())
     }
 
@@ -127,8 +128,21 @@ impl Applications {
         let Application { name, times, jvm, gate, is_connected, .. } = &mut self.clients[client];
         *is_connected = true;
         let port = gate.port_of(server);
-        let ClientTimes { watchdog_ms, renewal_batch, answer_within_ms, attempts, delay_ms, connections, sync } = times;
-        let batch = renewal_batch.map_or_else(String::new, |locks| format!("/{locks}"));
+        let ClientTimes {
+            watchdog_ms,
+            renewal_batch,
+            queue_wait_ms,
+            answer_within_ms,
+            attempts,
+            delay_ms,
+            connections,
+            sync,
+        } = times;
+        let batch = match (renewal_batch, queue_wait_ms) {
+            (None, 0) => String::new(),
+            (Some(locks), 0) => format!("/{locks}"),
+            (locks, queue_ms) => format!("/{}/{queue_ms}", locks.unwrap_or(0)),
+        };
         let sync = sync.map_or_else(String::new, |ReplicaSync { within_ms, check, messages_from, told_by }| {
             let of_entrance = |entrance: usize| format!("redis://127.0.0.1:{}", gate.port_of(entrance));
             let others = match (told_by, messages_from) {
@@ -283,6 +297,11 @@ impl Applications {
     /// The requests that a client has sent and no server has received.
     pub fn held(&self, client: usize) -> Vec<HeldCommand> {
         self.clients[client].gate.held()
+    }
+
+    /// A request that is held has the words of this one from now on.
+    pub fn replace(&mut self, client: usize, request: &HeldCommand) {
+        self.clients[client].gate.replace(request);
     }
 
     /// The first of them on this connection.

@@ -94,6 +94,17 @@ impl ClientConnection {
         }
     }
 
+    /// The held request with this number has these words from now on. What the client has sent is counted as before.
+    pub(super) fn replace(&mut self, number: u64, words: &WireCommand) {
+        let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
+        for word in words {
+            bytes.extend(format!("${}\r\n", word.len()).bytes().chain(word.iter().copied()).chain(*b"\r\n"));
+        }
+        if let Some(held) = self.held.iter_mut().find(|(at, ..)| *at == number) {
+            (held.1, held.2) = (words.clone(), bytes);
+        }
+    }
+
     pub(super) fn take_arrived(&mut self, is_open: bool) -> Result<bool, ReplayError> {
         let from_client = available(&mut self.client)?;
         let from_server = if self.has_server_ended { None } else { available(&mut self.server)? };

@@ -8,6 +8,8 @@ pub struct ClientTimes {
     pub watchdog_ms: i64,
     /// How many locks one script renews; `None`: as many as Redisson does by itself.
     pub renewal_batch: Option<u8>,
+    /// For how long a waiter without a limit queues; 0: as long as with Redisson by itself.
+    pub queue_wait_ms: u64,
     /// How long a command waits for its reply.
     pub answer_within_ms: u32,
     /// How often it is sent again.
@@ -89,6 +91,7 @@ impl ClientTimes {
         Self {
             watchdog_ms,
             renewal_batch: None,
+            queue_wait_ms: 0,
             answer_within_ms: 3_000,
             attempts: 4,
             delay_ms: 2_000,

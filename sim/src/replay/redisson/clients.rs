@@ -175,7 +175,8 @@ impl RedissonClients {
             let connections = if may_ask_together || may_wait_beside { CONNECTIONS } else { times.connections };
             let batch = own.protocol.renewal_batch;
             let renewal_batch = (own.clients.names > 1 && batch != RENEWAL_BATCH).then_some(batch);
-            let times = ClientTimes { renewal_batch, answer_within_ms, attempts, connections, ..times };
+            let queue_wait_ms = u64::from(own.time.queue_wait.unwrap_or(0)) * u64::from(tick_ms);
+            let times = ClientTimes { queue_wait_ms, renewal_batch, answer_within_ms, attempts, connections, ..times };
             let knows_single_server = own.cluster.replicas == 0 && self.deployment == Deployment::AsScenario;
             let sync = if knows_single_server { None } else { Some(self.sync_of(&own)) };
             return ClientTimes { sync, ..times };
@@ -348,6 +349,10 @@ impl Target for RedissonClients {
             | Action::Resend { .. }
             | Action::LoseRequest { .. }
             | Action::LoseReply { .. } => self.move_request(step, testbed),
+            Action::GiveUp { client, thread } if self.config.queues() => {
+                let verb = ScriptVerb::LeaveQueue { client, thread };
+                self.ask((client, Some(thread)), verb, step, testbed)
+            }
             Action::GiveUp { client, thread } => {
                 self.give_up((client, thread), step, testbed)?;
                 Ok(None)
@@ -499,9 +504,8 @@ impl RedissonClients {
         let (verb, times) =
             call.split_once(' ').map_or((call, String::new()), |(verb, times)| (verb, format!(" {times}")));
         testbed.findings.note(|| format!("{}:{} calls {call}", client_name(client), thread + 1));
-        let lock = self.translator.lock_of(thread);
-        let object =
-            if self.config.shares_lock_objects() { lock.to_owned() } else { format!("{lock}/{thread}.{level}") };
+        let lock = format!("{}{}", self.translator.driver_prefix(), self.translator.lock_of(thread));
+        let object = if self.config.shares_lock_objects() { lock } else { format!("{lock}/{thread}.{level}") };
         self.applications.begin_call(
             usize::from(client),
             usize::from(thread),

@@ -208,6 +208,13 @@ impl ClientGate {
         self.connections.iter().enumerate().flat_map(of).collect()
     }
 
+    /// A held request is another one from now on.
+    pub fn replace(&mut self, request: &HeldCommand) {
+        if let Some(connection) = self.connections.get_mut(request.connection) {
+            connection.replace(request.number, &request.words);
+        }
+    }
+
     /// The messages that are held.
     pub fn messages(&self) -> usize {
         self.connections.iter().map(|connection| connection.messages.len()).sum()

@@ -35,6 +35,7 @@ mod refusals;
 mod renewals;
 mod replicas;
 mod requests;
+mod script_clock;
 mod semaphore;
 mod sent;
 mod split;

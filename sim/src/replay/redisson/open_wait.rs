@@ -17,6 +17,8 @@ pub struct OpenWait {
     pub confirming: Option<u8>,
     /// The thread that waits for the answer, and what its call returns or throws then. `None`: no thread waits.
     pub told: Option<ThreadTold>,
+    /// Whether that thread asked at its wait limit.
+    pub is_at_limit: bool,
     /// Whether the script before it was answered with an error, which its caller is told whatever becomes of the `WAIT`.
     pub is_behind_error: bool,
     /// The step that sent it.

@@ -21,6 +21,9 @@ pub fn asks_once(config: &Config) -> bool {
     !config.is_split() && (config.cluster.replicas > 0 || may_fail)
 }
 
+/// For how long a waiter of 3.15 and 3.43 queues that has no limit.
+const USUAL_QUEUE_MS: u64 = 300_000;
+
 /// The shortest tick in which its timers can be told from the next one.
 const LEAST_TICK_MS: u32 = 1_000;
 
@@ -34,7 +37,7 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
         return refused(format!("it has no {} lock", config.lock.facts().name));
     }
     if config.lock.facts().queue.is_there() {
-        return refused("a lock with a queue is not replayed on it yet".to_owned());
+        refuse_queue(config, program)?;
     }
     let of_split = if config.is_split() { &OF_SERVERS[..] } else { &[] };
     if let Some(fault) = of_split.iter().find(|fault| config.faults.left(**fault) > 0) {
@@ -62,6 +65,35 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     }
     (0..config.clients.count)
         .try_for_each(|client| refuse_client(&config.of_client(client), config.protocol.profile, program))
+}
+
+/// What the clients of a lock with a queue do that is not followed.
+fn refuse_queue(config: &Config, program: &RedissonProgram) -> Result<(), ReplayError> {
+    let refused = |reason: &str| {
+        Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason: reason.to_owned() })
+    };
+    let all = || (0..config.clients.count).map(|client| config.of_client(client));
+    if all().any(|own| own.time.wait_limit == Some(0) && own.time.renew_every.is_none()) {
+        return refused(
+            "a single try that names its lease is tryLock(0, lease), which joins the queue; use a watchdog (renew_every), or a \
+             wait_limit",
+        );
+    }
+    let queue_ms = u64::from(config.time.queue_wait.unwrap_or(0)) * u64::from(config.time.tick_ms);
+    let has_no_setting = |own: &Config| {
+        let is_old = matches!(own.protocol.profile, Profile::Redisson315 | Profile::Redisson343);
+        is_old && own.time.wait_limit.is_none()
+    };
+    if queue_ms != USUAL_QUEUE_MS && all().any(|own| has_no_setting(&own)) {
+        return refused(
+            "waiters of 3.15 and 3.43 that have no limit queue for 300 s, and no setting changes that; use queue_wait = \"300s\", a \
+             wait_limit, or a newer profile",
+        );
+    }
+    if config.faults.interrupt > 0 && program.interruption() == Interruption::Cancel {
+        return refused("cancelled futures of a lock with a queue are not replayed on it yet");
+    }
+    Ok(())
 }
 
 /// Clients of which some publish in the shard of a lock and others do not never wake each other.

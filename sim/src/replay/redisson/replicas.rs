@@ -16,6 +16,7 @@ use super::client_times::{ReplicaCheck, ReplicaSync};
 use super::clients::RedissonClients;
 use super::gate::HeldCommand;
 use super::open_wait::{OpenWait, ThreadTold};
+use super::told::{compare_words, gives_up_at_its_limit};
 use super::wire_words::{is_prelude, replicas_asked_for, shown, words_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, client_of};
@@ -145,7 +146,18 @@ impl RedissonClients {
         let profile = self.config.of_client(client).protocol.profile;
         let is_behind_error = calls::told_of_refusal(step.step.answer, profile).is_some();
         let at = step.place();
-        self.open_waits.push(OpenWait { client, connection, replicas, confirming, told, is_behind_error, at });
+        let asking = told.and_then(|((_, thread), _)| step.before.clients[asked].threads.get(usize::from(thread)));
+        let is_at_limit = asking.is_some_and(|thread| thread.wait_left == Some(0));
+        self.open_waits.push(OpenWait {
+            client,
+            connection,
+            replicas,
+            confirming,
+            told,
+            is_at_limit,
+            is_behind_error,
+            at,
+        });
         // Nobody looks at the answer.
         if self.config.cluster.wait_for == 0 {
             self.end_waits_of(client, testbed)?;
@@ -191,8 +203,11 @@ impl RedissonClients {
             if self.config.cluster.wait_for > 0 {
                 testbed.servers.extend_last_effect(server)?;
             }
-            if let Some((asking, told)) = wait.told {
-                self.compare_told(asking, told, wait.at, testbed);
+            if let Some((asking, model)) = wait.told {
+                let told = self.told(asking, testbed);
+                if !gives_up_at_its_limit(wait.is_at_limit, model, &told, testbed) {
+                    compare_words(asking, (model, &told), wait.at, testbed);
+                }
             }
         }
         Ok(())

@@ -11,6 +11,7 @@ use super::clients::{Asking, RedissonClients};
 use super::deployment::Deployment;
 use super::gate::HeldCommand;
 use super::overtaking::is_aside;
+use super::script_clock::ScriptClock;
 use super::told::sends_acquires_again;
 use super::wire_words::{is_prelude, is_renewal, is_script, receipt_of, request_words, script_words, shown, words_of};
 use crate::replay::error::ReplayError;
@@ -34,6 +35,7 @@ impl RedissonClients {
         let asked = usize::from(client);
         let is_of_watchdog = matches!(verb, ScriptVerb::Renew { .. });
         let wanted_words = request_words(request);
+        let clock = self.script_clock(step);
         // A client that may wait for replicas sends one request after the other.
         let is_in_turn = self.config.cluster.replicas > 0 || self.deployment != Deployment::AsScenario;
         let must_pass_renewals = is_in_turn && !is_of_watchdog;
@@ -44,7 +46,7 @@ impl RedissonClients {
             let (in_flight, commands) = (&self.in_flight, self.commands);
             let is_wanted = |held: &HeldCommand| {
                 is_renewal(held) == is_of_watchdog
-                    && script_words(&words_of(held), commands).as_ref() == Some(&wanted_words)
+                    && script_words(&words_of(&with_clock(held, clock)), commands).as_ref() == Some(&wanted_words)
                     && !in_flight.is_sent(asked, held)
             };
             let found = self.applications.await_request(asked, |held| is_wanted(held) || is_prelude(held))?;
@@ -75,7 +77,11 @@ impl RedissonClients {
         let is_next = |held: &HeldCommand| self.config.is_split() || self.is_first(asked, held);
         if let Some(held) = found.filter(is_next) {
             testbed.findings.compared += 1;
-            return Ok(Some(held));
+            let set = with_clock(&held, clock);
+            if set != held {
+                self.applications.replace(asked, &set);
+            }
+            return Ok(Some(set));
         }
         let limit = thread.and_then(|thread| step.before.clients[asked].threads.get(usize::from(thread))?.wait_left);
         let is_busy = !self.unsent(asked).is_empty();
@@ -109,6 +115,13 @@ impl RedissonClients {
             testbed.findings.compare(step.place(), what, &wanted_words, &sent);
         }
         Ok(None)
+    }
+
+    /// The wall clock that scripts bring, of locks whose scripts do.
+    fn script_clock(&self, step: HistoryStep<'_>) -> Option<ScriptClock> {
+        let within_ms = u64::from(self.config.time.tick_ms) / 2;
+        let clock = ScriptClock { now_ms: self.translator.now_ms(step.step), within_ms };
+        self.config.lock.facts().queue.is_there().then_some(clock)
     }
 
     /// A thread that is subscribed has a reason to ask again, and so has a waiter for which a message comes or time passes: Redisson
@@ -262,4 +275,10 @@ fn is_refused_by_no_master(client: &ClientState, step: HistoryStep<'_>) -> bool 
 fn is_known_master_there(client: &ClientState, step: HistoryStep<'_>) -> bool {
     let answers = |node: &NodeState| node.name == client.master && node.is_master() && !node.is_paused;
     step.before.nodes.iter().any(answers)
+}
+
+/// A request that brings the time of the history, if it brings one.
+fn with_clock(held: &HeldCommand, clock: Option<ScriptClock>) -> HeldCommand {
+    let words = clock.map_or_else(|| held.words.clone(), |clock| clock.set(&held.words));
+    HeldCommand { words, ..held.clone() }
 }

@@ -25,8 +25,9 @@ impl StartedJvm {
         Self { used, due_ns: 0, behind_ns: 0, late_ns: 0, is_paused: false, is_late: false }
     }
 
-    /// A history begins: its first instant is now.
-    pub fn begin(&mut self) {
+    /// A history begins: its first instant is now. `start_ms`: the wall clock then.
+    pub fn begin(&mut self, start_ms: i64) {
+        self.used.jvm.set_wall_clock(start_ms);
         self.due_ns = self.used.jvm.now_ns();
         (self.behind_ns, self.late_ns, self.is_paused, self.is_late) = (0, 0, false, false);
     }

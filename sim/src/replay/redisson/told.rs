@@ -34,6 +34,7 @@ impl RedissonClients {
             (ScriptVerb::Acquire { .. }, _) => {
                 threads.map_or(calls::INSIDE, |(before, after)| calls::told_of_acquire(&before, &after))
             }
+            (ScriptVerb::LeaveQueue { .. }, _) => calls::REFUSED,
             // Whatever becomes of the undo, the acquire has failed.
             (ScriptVerb::Undo { .. }, _) => calls::REDISSON_EXCEPTION,
             (ScriptVerb::ForceRelease, Reply::ForceReleased) => "it has freed the lock",
@@ -60,8 +61,7 @@ impl RedissonClients {
         testbed: &mut Testbed,
     ) {
         let told = self.told((client, thread), testbed);
-        let what = || format!("what {}:{} is told", client_name(client), thread + 1);
-        testbed.findings.compare(at, what, model, &told);
+        compare_words((client, thread), (model, &told), at, testbed);
     }
 
     /// Compares what a call has told, unless its thread has died by the model. `is_answer_due`: it is the very instant at which
@@ -79,11 +79,8 @@ impl RedissonClients {
             return;
         }
         let told = self.told((client, thread), testbed);
-        let wait_left = of(step.before).and_then(|before| before.wait_left);
-        if wait_left == Some(0) && told == calls::REFUSED && model == calls::INSIDE {
-            testbed.findings.leave(
-                "at the very instant of its wait limit a thread has its reply and waits here, and Redisson's gives up",
-            );
+        let is_at_limit = of(step.before).and_then(|before| before.wait_left) == Some(0);
+        if gives_up_at_its_limit(is_at_limit, model, &told, testbed) {
             return;
         }
         let own = self.config.of_client(client);
@@ -98,9 +95,30 @@ impl RedissonClients {
             testbed.findings.leave("Redisson of 2021 sends an acquire again that is not answered in time");
             return;
         }
-        let what = || format!("what {}:{} is told", client_name(client), thread + 1);
-        testbed.findings.compare(step.place(), what, model, &told);
+        compare_words((client, thread), (model, &told), step.place(), testbed);
     }
+}
+
+/// Compares what a call has told with what the model says.
+pub(super) fn compare_words(
+    (client, thread): (u8, u8),
+    (model, told): (&str, &str),
+    at: StepPlace,
+    testbed: &mut Testbed,
+) {
+    let what = || format!("what {}:{} is told", client_name(client), thread + 1);
+    testbed.findings.compare(at, what, model, told);
+}
+
+/// Whether a thread that asked at its limit waits on by the model, and in Redisson has given up with its reply: the history is left.
+pub(super) fn gives_up_at_its_limit(is_at_limit: bool, model: &str, told: &str, testbed: &mut Testbed) -> bool {
+    let gives_up = is_at_limit && told == calls::REFUSED && model == calls::INSIDE;
+    if gives_up {
+        testbed.findings.leave(
+            "at the very instant of its wait limit a thread has its reply and waits here, and Redisson's gives up",
+        );
+    }
+    gives_up
 }
 
 /// Whether a client sends an acquire again although its scenario says that it does not (docs/facts/redisson.md#resending).

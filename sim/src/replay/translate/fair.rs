@@ -88,6 +88,7 @@ impl Translation for FairTranslation {
     fn redisson(&self) -> RedissonCalls {
         RedissonCalls {
             object: Some("RedissonClient.getFairLock"),
+            driver_prefix: "fair:",
             acquire: "RedissonFairLock.tryLockInnerAsync → null | ms",
             release: "RedissonFairLock.unlockInnerAsync → true | false | null (IllegalMonitorStateException)",
             release_without_receipt: "RedissonFairLock.unlockInnerAsync until 3.15",

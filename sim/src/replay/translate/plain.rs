@@ -83,6 +83,7 @@ impl Translation for PlainTranslation {
     fn redisson(&self) -> RedissonCalls {
         RedissonCalls {
             object: None,
+            driver_prefix: "",
             acquire: "(none; SET NX PX of the Redis documentation)",
             release: "(none; compare and delete)",
             release_without_receipt: "(none; compare and delete)",

@@ -89,6 +89,7 @@ impl Translation for ReentrantTranslation {
     fn redisson(&self) -> RedissonCalls {
         RedissonCalls {
             object: Some("RedissonClient.getLock"),
+            driver_prefix: "",
             acquire: "RedissonLock.tryLockInnerAsync → null | ttl",
             release: "RedissonLock.unlockInnerAsync → true | false | null (IllegalMonitorStateException)",
             release_without_receipt: "RedissonLock.unlockInnerAsync until 3.15",

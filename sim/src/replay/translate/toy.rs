@@ -46,6 +46,7 @@ impl Translation for ToyTranslation {
     fn redisson(&self) -> RedissonCalls {
         RedissonCalls {
             object: None,
+            driver_prefix: "",
             acquire: "(none)",
             release: "(none)",
             release_without_receipt: "(none)",

@@ -63,6 +63,8 @@ pub struct UnlockChannel {
 pub struct RedissonCalls {
     /// The method of its client that returns such a lock; `None`: it has none.
     pub object: Option<&'static str>,
+    /// What stands before the name of such a lock in the commands of its driver (tools/redisson/README.md).
+    pub driver_prefix: &'static str,
     /// Takes the lock.
     pub acquire: &'static str,
     /// Gives back one hold.

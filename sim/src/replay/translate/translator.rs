@@ -118,6 +118,11 @@ impl Translator {
         usize::from(client) * usize::from(self.names) + usize::from(name)
     }
 
+    /// What stands before the name of a lock in the commands of the driver of Redisson.
+    pub fn driver_prefix(&self) -> &'static str {
+        self.translation.redisson().driver_prefix
+    }
+
     /// The name of a lock in Redis.
     pub fn lock_name(&self, name: u8) -> &str {
         self.context_of((0, name), false).names.lock()
@@ -152,7 +157,7 @@ impl Translator {
     }
 
     /// The wall clock of the clients at this step, before time passes in it.
-    const fn now_ms(&self, step: &TraceStep) -> u64 {
+    pub const fn now_ms(&self, step: &TraceStep) -> u64 {
         START_MS.unsigned_abs() + step.at_tick as u64 * self.tick_ms as u64
     }
 

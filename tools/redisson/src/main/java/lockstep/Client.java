@@ -12,11 +12,16 @@ import org.redisson.api.RedissonClient;
 
 /** One client of Redisson, with the threads of the application that uses it. */
 final class Client {
+    private static final String FAIR = "fair:";
+
     private final RedissonClient redisson;
     private final Reports reports;
     private final String name;
     private final Map<Long, CallThread> threads = new HashMap<>();
-    /** Lock objects, by their names here: {@code LOCK}, or {@code LOCK/ANYTHING} where a lock has several. */
+    /**
+     * Lock objects, by their names here: {@code LOCK}, or {@code LOCK/ANYTHING} where a lock has several; {@code fair:} before it:
+     * a fair lock.
+     */
     private final Map<String, RLock> locks = new HashMap<>();
     /** What the call of each thread waits for, where it is a future. */
     private final Map<Long, Future<?>> awaited = new ConcurrentHashMap<>();
@@ -52,7 +57,7 @@ final class Client {
         String word = words.next();
         boolean isFlagged = word.equals("flagged");
         String verb = isFlagged ? words.next() : word;
-        RLock lock = locks.computeIfAbsent(words.next(), object -> redisson.getLock(object.split("/")[0]));
+        RLock lock = locks.computeIfAbsent(words.next(), this::newLock);
         Call call = verb.equals("try-async") ? () -> tryAsync(threadId, lock) : Call.of(verb, lock, words);
         thread.begin(() -> {
             if (isFlagged) {
@@ -68,6 +73,11 @@ final class Client {
             boolean isInterrupted = Thread.interrupted();
             reports.say("ended " + number + " " + (isInterrupted ? "interrupted" : "clear") + " " + outcome);
         });
+    }
+
+    private RLock newLock(String object) {
+        String lock = object.split("/")[0];
+        return lock.startsWith(FAIR) ? redisson.getFairLock(lock.substring(FAIR.length())) : redisson.getLock(lock);
     }
 
     /** A call of {@code tryLockAsync()}, whose caller waits until the future is done or cancelled. */

@@ -63,6 +63,10 @@ final class Versions {
             // Each lock is renewed by a script of its own where that is not known.
             setIfKnown(config, "setLockWatchdogBatchSize", int.class, settings.watchdog().batch());
         }
+        if (settings.watchdog().queueMs() > 0) {
+            // 3.15 has no such setting: its waiters queue for 300 s.
+            setIfKnown(config, "setFairLockWaitTimeout", long.class, settings.watchdog().queueMs());
+        }
         // EVAL carries the script that is run. With EVALSHA the first request of a process to each server would differ.
         setIfKnown(config, "setUseScriptCache", boolean.class, false);
         if (settings.sentinel() != null) {
