@@ -180,7 +180,7 @@ const WRONG: [WrongScript; 22] = [
         rule: "nothing is published",
         right: "redis.call('publish', channel .. ':' .. first, message)",
         instead: "",
-        scenario: "fair-waiter-of-2021-is-woken",
+        scenario: "fair-release-without-receipts",
         caught_by: "messages to B",
     },
     WrongScript {

@@ -23,6 +23,7 @@ mod laws;
 mod mutants;
 mod named_locks;
 mod normal_forms;
+mod queues;
 mod refusals;
 mod renewal_timers;
 mod repeats;

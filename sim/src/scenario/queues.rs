@@ -1,6 +1,6 @@
 //! A lock with a queue: how long its waiters stand in it, and what is not modelled beside one yet.
 
-use lockstep_model::config::{MAX_TICKS, NetworkMode, SubscribeTo};
+use lockstep_model::config::{MAX_TICKS, NetworkMode, Profile, SubscribeTo};
 use lockstep_model::locks::Support;
 
 use super::contradiction::{Contradiction, kinds_with};
@@ -66,6 +66,14 @@ fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<core::ops::
     }
     if parts.somebody(|own| own.protocol.subscribe_to == SubscribeTo::Replica) {
         beside(&sections.protocol, "subscribe_to", "a subscription on a replica", "use subscribe_to = \"master\"");
+    }
+    if parts.somebody(|own| own.protocol.profile == Profile::Redisson315) {
+        beside(
+            &sections.protocol,
+            "profile",
+            "Redisson of 2021, which answers whoever queues already in another way,",
+            "use a newer profile; receipts = false if that is what is meant",
+        );
     }
     let Some(faults) = parts.faults else { return };
     if faults.persist_key > 0 {

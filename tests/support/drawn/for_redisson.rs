@@ -1,4 +1,4 @@
-//! Worlds that real Redisson may follow: with the reentrant lock, clients that have the rules of their version, and times that its
+//! Worlds that real Redisson may follow: with a lock that it has, clients that have the rules of their version, and times that its
 //! options can have. What it cannot follow besides is refused by the replay, and another world is drawn.
 
 use proptest::option::{Probability, weighted};
@@ -46,12 +46,12 @@ const PROFILES: &[&str] = &[
 /// What stands in the place of the rows of other worlds: a watchdog renews at a third of the lease, a client without replicas sends
 /// either nothing again or everything, and one beside replicas everything.
 const OF_REDISSON: &[DrawnKey] = &[
-    always("lock", &["\"reentrant\""]),
+    always("lock", &["\"reentrant\"", "\"reentrant\"", "\"reentrant\"", "\"fair\""]),
     always("profile", PROFILES),
     always("lease", &["1", "2", "3", "3", "3", "4", "6"]),
     row("renew_every", &["1"], 65, |said| said.is("lease", "3")),
     row("renew_every", &["2"], 100, |said| said.is("lease", "6")),
-    row("mode", &["\"split\"", "\"split\"", "\"atomic\""], 100, |_| true),
+    row("mode", &["\"split\"", "\"split\"", "\"atomic\""], 100, |said| !said.queues()),
     row("resend", &["\"all\"", "\"all\"", "\"none\""], 100, |said| said.is_split() && !said.some("replicas")),
     row("resend", &["\"all\""], 100, Said::is_split),
     row("wait_after", &["\"every-call\""], 100, |said| {

@@ -21,7 +21,7 @@ pub fn asks_once(config: &Config) -> bool {
     !config.is_split() && (config.cluster.replicas > 0 || may_fail)
 }
 
-/// For how long a waiter of 3.15 and 3.43 queues that has no limit.
+/// For how long a waiter of 3.43 queues that has no limit.
 const USUAL_QUEUE_MS: u64 = 300_000;
 
 /// The shortest tick in which its timers can be told from the next one.
@@ -80,13 +80,18 @@ fn refuse_queue(config: &Config, program: &RedissonProgram) -> Result<(), Replay
         );
     }
     let queue_ms = u64::from(config.time.queue_wait.unwrap_or(0)) * u64::from(config.time.tick_ms);
+    if program.profile() == Profile::Redisson315 {
+        return refused(
+            "3.15 answers whoever queues already in another way, which is not modelled; use a newer version",
+        );
+    }
     let has_no_setting = |own: &Config| {
-        let is_old = matches!(own.protocol.profile, Profile::Redisson315 | Profile::Redisson343);
-        is_old && own.time.wait_limit.is_none()
+        let has_limit = own.time.wait_limit.is_some_and(|limit| limit > 0);
+        own.protocol.profile == Profile::Redisson343 && !has_limit
     };
     if queue_ms != USUAL_QUEUE_MS && all().any(|own| has_no_setting(&own)) {
         return refused(
-            "waiters of 3.15 and 3.43 that have no limit queue for 300 s, and no setting changes that; use queue_wait = \"300s\", a \
+            "callers of 3.43 that have no limit queue for 300 s, and no setting changes that; use queue_wait = \"300s\", a \
              wait_limit, or a newer profile",
         );
     }
