@@ -26,6 +26,8 @@ enum ProtocolPart {
     SetTtl,
     Release,
     Renew,
+    /// A request only where there is a queue to leave.
+    GiveUp,
     ForceRelease,
     Subscribe,
     Message,
@@ -79,6 +81,12 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         rows.push(row(ProtocolPart::Release, format!("release = \"delete\": {bare}"), "(none; DEL)"));
     }
     rows.push(row(ProtocolPart::Renew, words(&translation.renew(&with_receipts, &caller)), redisson.renew));
+    if let Some(request) = translation.leave_queue(&with_receipts, &caller) {
+        let once = RequestContext { may_queue: false, ..context(true) };
+        let once = words(&translation.acquire(&once, &caller));
+        rows.insert(1, row(ProtocolPart::Acquire, format!("wait_limit = 0: {once}"), redisson.acquire));
+        rows.push(row(ProtocolPart::GiveUp, words(&request), "RedissonFairLock.acquireFailedAsync"));
+    }
     if let Some(request) = translation.force_release(&with_receipts, NOW_MS) {
         rows.push(row(ProtocolPart::ForceRelease, words(&request), redisson.force_release));
     }
@@ -103,9 +111,11 @@ pub fn shared_rows() -> Vec<ProtocolRow> {
     rows
 }
 
-/// Actions for which nothing is sent, by their names in traces.
+/// Actions for which nothing is sent, by their names in traces; where there is a queue, giving up is a request.
 pub fn internal_actions() -> Vec<&'static str> {
-    actions_of(ProtocolPart::Internal)
+    let mut internal = actions_of(ProtocolPart::Internal);
+    internal.extend(actions_of(ProtocolPart::GiveUp));
+    internal
 }
 
 fn actions_of(part: ProtocolPart) -> Vec<&'static str> {
@@ -151,7 +161,7 @@ const NOW_MS: u64 = 1_704_067_200_000;
 const RESTART: &str = "the process is started again, with the AOF that was on its disk";
 
 const fn part_of(kind: ActionKind) -> ProtocolPart {
-    use ProtocolPart::{Acquire, ForceRelease, Internal, Message, Release, Renew, SetTtl, Shared, Subscribe};
+    use ProtocolPart::{Acquire, ForceRelease, GiveUp, Internal, Message, Release, Renew, SetTtl, Shared, Subscribe};
     match kind {
         ActionKind::Acquire | ActionKind::SecondAsk | ActionKind::WakeByMessage | ActionKind::WakeByTimer => Acquire,
         ActionKind::Release | ActionKind::ForeignRelease | ActionKind::Undo => Release,
@@ -237,8 +247,8 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ActionKind::GoBack | ActionKind::StartClient => {
             Shared("ROLE: the node says that it is master", "(a stale answer about the master); the start of a process")
         }
-        ActionKind::GiveUp
-        | ActionKind::Work
+        ActionKind::GiveUp => GiveUp,
+        ActionKind::Work
         | ActionKind::Arrive
         | ActionKind::Discover
         | ActionKind::Resume
