@@ -73,10 +73,11 @@ fn refuse_queue(config: &Config, program: &RedissonProgram) -> Result<(), Replay
         Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason: reason.to_owned() })
     };
     let all = || (0..config.clients.count).map(|client| config.of_client(client));
-    if all().any(|own| own.time.wait_limit == Some(0) && own.time.renew_every.is_none()) {
+    let names_lease = |own: &Config| own.time.renew_every.is_none() || own.time.reentry_lease.is_some();
+    if all().any(|own| own.time.wait_limit == Some(0) && names_lease(&own)) {
         return refused(
-            "a single try that names its lease is tryLock(0, lease), which joins the queue; use a watchdog (renew_every), or a \
-             wait_limit",
+            "a single try that names its lease is tryLock(0, lease), which joins the queue; use a watchdog (renew_every) and no \
+             reentry_lease, or a wait_limit",
         );
     }
     let queue_ms = u64::from(config.time.queue_wait.unwrap_or(0)) * u64::from(config.time.tick_ms);
