@@ -81,7 +81,10 @@ fn where_a_property_does_not_apply_nothing_is_owed() {
     }
 }
 
-/// For every lock kind, each property holds in some scenario and is violated in another.
+/// What no fault that is modelled breaks where there is a queue: no key stays without a TTL, and each deadline comes.
+const NEVER_BROKEN_BESIDE_A_QUEUE: [Property; 2] = [Property::FreedAfterCrash, Property::NoDeadHead];
+
+/// For every lock kind, each property that says something of it holds in some scenario and is violated in another.
 #[test]
 fn each_property_is_seen_from_both_sides() {
     for &kind in LockKind::ALL {
@@ -89,8 +92,14 @@ fn each_property_is_seen_from_both_sides() {
             let of_kind = builtin().into_iter().filter(|scenario| scenario.config.lock == kind);
             of_kind.filter(|scenario| scenario.expect.get(&property) == Some(&verdict)).count()
         };
-        for property in Property::LIVENESS {
+        let mut all = builtin().into_iter().filter(|scenario| scenario.config.lock == kind);
+        let speaks = |property: &Property| all.any(|scenario| property.applies(&scenario.config).is_ok());
+        let has_queue = kind.facts().queue.is_there();
+        for property in Property::LIVENESS.into_iter().filter(speaks) {
             assert!(declared(property, Verdict::Holds) > 0, "{property} holds nowhere for {}", kind.name());
+            if has_queue && NEVER_BROKEN_BESIDE_A_QUEUE.contains(&property) {
+                continue;
+            }
             assert!(declared(property, Verdict::Violated) > 0, "{property} is violated nowhere for {}", kind.name());
         }
     }

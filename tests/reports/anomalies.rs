@@ -215,6 +215,7 @@ const GROUPS: [AnomalyGroup; 8] = [
             "registration-of-2021",
             "thread-dies-and-its-process-renews",
             "plain-thread-dies-and-its-process-renews",
+            "fair-thread-dies-and-its-process-renews",
             "thread-dies-while-it-asks",
             "orphan-starves-a-waiter",
             "two-threads-share-one-watchdog",

@@ -199,7 +199,17 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
     (sent_to_refusing.network.mode, sent_to_refusing.time.renew_every) = (NetworkMode::Split, None);
     let mut overwritten = scenario("overwritten-lock-ends-other-renewals").config;
     overwritten.faults.foreign_release = 1;
+    let queueing = scenario("fair-waiters-give-up").config;
+    let mut leaving = queueing;
+    (leaving.faults.crash_node, leaving.faults.refuse_writes, leaving.clients.count) = (1, 1, 2);
+    let [leaving_demoted, leaving_counting] = [demoted, counting].map(|mut config| {
+        (config.lock, config.time.wait_limit, config.clients.acquires) = (queueing.lock, Some(1), Some(1));
+        config
+    });
     vec![
+        ("whoever leaves the queue of a master that is dead, or whose last save failed", leaving),
+        ("whoever leaves the queue of a master that was demoted", leaving_demoted),
+        ("whoever leaves the queue of a master that hears of no replica", leaving_counting),
         ("whoever releases what another program has overwritten", overwritten),
         ("a late replica that acknowledges the renewal of one of two locks", one_of_two_acknowledged()),
         ("whoever asks a master whose last save failed", refusing),

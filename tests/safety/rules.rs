@@ -25,7 +25,8 @@ fn any_scenario() -> impl Strategy<Value = Scenario> {
 #[test]
 fn a_small_world_is_two_cache_lines_at_most() {
     let mut config = BuiltIn::named("failover-loses-the-grant").expect("it is built in").scenario().config;
-    for &lock in LockKind::ALL {
+    // A kind with a queue has worlds of the largest size only.
+    for &lock in LockKind::ALL.iter().filter(|kind| !kind.facts().queue.is_there()) {
         config.lock = lock;
         assert!(in_layout(&config, Size) <= 128, "{}", lock.name());
     }

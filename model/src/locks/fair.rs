@@ -51,11 +51,11 @@ impl WaitQueue {
         waiters.map_while(|(holder, left_ticks)| Some(QueuedWaiter { holder: holder?, left_ticks }))
     }
 
-    fn first(&self) -> Option<QueuedWaiter> {
+    fn first(self) -> Option<QueuedWaiter> {
         self.iter().next()
     }
 
-    fn has(&self, holder: Holder) -> bool {
+    fn has(self, holder: Holder) -> bool {
         self.waiters.contains(&Some(holder))
     }
 

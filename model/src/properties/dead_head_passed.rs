@@ -24,7 +24,7 @@ pub(super) const CLAIM: Claim = Claim {
 };
 
 fn applies(config: &Config) -> Result<(), &'static str> {
-    if config.queues() { Ok(()) } else { Err("no waiter queues: the lock has no queue, or nobody waits") }
+    if config.queues() { Ok(()) } else { Err("no waiter queues") }
 }
 
 /// Whether it is so in this state.
@@ -37,9 +37,9 @@ pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
     let Some(first) = queue().nth(dead_heads).filter(|_| dead_heads > 0 && are_over) else { return true };
     let (client, thread) = (world.client(first.holder.client()), world.thread(first.holder));
     let will_be_woken = client.wakeup.permits > 0 || client.wakeup.messages > 0 || thread.wait_left.is_due();
-    !client.is_running() || !sleeps(thread) || will_be_woken
+    !client.is_running() || !sleeps(*thread) || will_be_woken
 }
 
-fn sleeps(thread: &Thread) -> bool {
+fn sleeps(thread: Thread) -> bool {
     thread.phase == Phase::Waiting && !thread.wake_in.may_fire()
 }

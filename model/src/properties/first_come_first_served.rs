@@ -24,7 +24,7 @@ pub(super) const CLAIM: Claim = Claim {
 
 fn applies(config: &Config) -> Result<(), &'static str> {
     if !config.queues() {
-        return Err("no waiter queues: the lock has no queue, or nobody waits");
+        return Err("no waiter queues");
     }
     if config.resource.is_some() {
         return Err("it is not checked where there is a [resource]");

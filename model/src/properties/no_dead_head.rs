@@ -2,6 +2,7 @@
 
 use super::claim::{Claim, PropertyKind};
 use crate::config::sections::Config;
+use crate::locks::contract::Lock as _;
 use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
 use crate::world::layout::Layout;
@@ -20,10 +21,12 @@ pub(super) const CLAIM: Claim = Claim {
 };
 
 fn applies(config: &Config) -> Result<(), &'static str> {
-    if config.queues() { Ok(()) } else { Err("no waiter queues: the lock has no queue, or nobody waits") }
+    if config.queues() { Ok(()) } else { Err("no waiter queues") }
 }
 
 /// Whether it is still owed to this holder in this state.
 pub(super) fn pending<Y: Layout>(world: &World<Y>, holder: Holder) -> bool {
-    world.is_live_waiter(holder) && world.acting_master().is_some_and(|master| master.stored.is_free())
+    Y::Lock::FACTS.queue.is_there()
+        && world.is_live_waiter(holder)
+        && world.acting_master().is_some_and(|master| master.stored.is_free())
 }

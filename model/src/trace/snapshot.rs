@@ -39,8 +39,9 @@ impl State {
 /// Whether a scenario like this one can have a breach, of two that share a bit.
 const fn is_possible(breach: Breach, config: &Config) -> bool {
     match breach {
-        Breach::TokenNotGreater => config.resource.is_some(),
+        Breach::TokenNotGreater | Breach::EffectOutOfOrder => config.resource.is_some(),
         Breach::RefusedAndGranted => config.resource.is_none(),
+        Breach::Overtaken => config.resource.is_none() && config.lock.facts().queue.is_there(),
         _ => true,
     }
 }

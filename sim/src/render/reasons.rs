@@ -8,7 +8,6 @@ use super::units::{count, list, time};
 
 /// Why the last state, or the loop, breaks the property of the trace, as a sentence. `None`: the trace is no
 /// counterexample.
-#[expect(clippy::too_many_lines, reason = "one arm for each property")]
 pub fn why(trace: &Trace) -> Option<String> {
     let About::Counterexample { property, .. } = trace.about else { return None };
     let last = trace.state_after(trace.steps.len());

@@ -24,7 +24,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         sections.time.require("queue_wait", Entry::<u8>::Absent, example);
     }
     note_long_queues(parts, sections);
-    note_not_yet(parts, sections, lock);
+    note_not_yet(parts, sections, lock.as_ref());
 }
 
 /// Deadlines add up, each to that of the one before.
@@ -47,10 +47,10 @@ fn note_long_queues(parts: &Parts, sections: &Sections<'_>) {
     }
 }
 
-fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<core::ops::Range<usize>>) {
+fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<&core::ops::Range<usize>>) {
     let beside = |section: &Section<'_>, key: &str, what: &str, help: &str| {
         Contradiction::not_yet(section, key, &format!("{what} together with a queue is not modelled yet"))
-            .with(lock.clone(), "this kind of lock has a queue")
+            .with(lock.cloned(), "this kind of lock has a queue")
             .note(help);
     };
     if parts.clients.is_some_and(|clients| clients.threads > 1) {

@@ -176,7 +176,7 @@ impl RedissonClients {
             let batch = own.protocol.renewal_batch;
             let renewal_batch = (own.clients.names > 1 && batch != RENEWAL_BATCH).then_some(batch);
             let queue_wait_ms = u64::from(own.time.queue_wait.unwrap_or(0)) * u64::from(tick_ms);
-            let times = ClientTimes { queue_wait_ms, renewal_batch, answer_within_ms, attempts, connections, ..times };
+            let times = ClientTimes { renewal_batch, queue_wait_ms, answer_within_ms, attempts, connections, ..times };
             let knows_single_server = own.cluster.replicas == 0 && self.deployment == Deployment::AsScenario;
             let sync = if knows_single_server { None } else { Some(self.sync_of(&own)) };
             return ClientTimes { sync, ..times };

@@ -33,8 +33,8 @@ mod tests {
     fn only_a_time_that_is_as_near_is_set() {
         let clock = ScriptClock { now_ms: 1_704_067_210_000, within_ms: 500 };
         let words = |words: &[&str]| words.iter().map(|word| word.as_bytes().to_vec()).collect::<WireCommand>();
-        let sent = words(&["EVAL", "30000", "A:1", "1704067209999", "1704067210500", "1704067210501"]);
-        let set = words(&["EVAL", "30000", "A:1", "1704067210000", "1704067210000", "1704067210501"]);
-        assert_eq!(clock.set(&sent), set);
+        let command = words(&["EVAL", "30000", "A:1", "1704067209999", "1704067210500", "1704067210501"]);
+        let expected = words(&["EVAL", "30000", "A:1", "1704067210000", "1704067210000", "1704067210501"]);
+        assert_eq!(clock.set(&command), expected);
     }
 }
