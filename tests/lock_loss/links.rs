@@ -1,11 +1,12 @@
 //! Links are cut, healed and turned round, and break only when we say so.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use lockstep_sim::replay::{Gate, ServerNode, ServerRole};
 use lockstep_tests::servers::for_every_version as on_every_server;
-use redis::Commands;
+use redis::{Commands, Value, cmd};
 
 use crate::harness::{ReplicatedPair, get, pair, set, start};
 
@@ -27,6 +28,26 @@ fn a_healed_link_continues_where_it_was_cut() {
         assert_eq!(get(&pair.replica, "lock").as_deref(), Some("b"));
         pair.gate.release_one().unwrap();
         assert_eq!(get(&pair.replica, "lock").as_deref(), Some("c"));
+    });
+}
+
+/// A master sends what it writes during a copy once the copy is acknowledged, and a sentinel may publish at any time.
+#[test]
+fn a_replica_follows_a_master_that_writes_during_the_copy() {
+    on_every_server(|server| {
+        let master = start(server);
+        let (mut publisher, has_followed) = (master.connect().unwrap(), AtomicBool::new(false));
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                while !has_followed.load(Ordering::Relaxed) {
+                    let _: Value = cmd("PUBLISH").arg("channel").arg("x").query(&mut publisher).unwrap();
+                }
+            });
+            let gate = Gate::open(master.socket()).unwrap();
+            let followed = start(server).follow(&gate);
+            has_followed.store(true, Ordering::Relaxed);
+            followed.unwrap_or_else(|error| panic!("{server}: {error}"));
+        });
     });
 }
 

@@ -291,6 +291,12 @@ impl Gate {
             Some(link) if !state.is_silent => link.arrived() >= written,
             Some(_) | None => true,
         };
+        let has_arrived = arrived(&self.shared.lock());
+        // What a master writes after it has begun a copy, it sends once the copy is acknowledged: a sentinel's greeting may be
+        // among that. A replica that is not linked yet has nothing to acknowledge.
+        if !has_arrived && let Ok(applied) = ends.replica.applied_offset() {
+            self.send_acknowledgement(applied)?;
+        }
         let awaited = || format!("the master to send its stream up to offset {written}");
         let sent = self.shared.wait_until(arrived, awaited)?.link.as_ref().and_then(|link| link.sent);
         sent.map_or(Ok(()), |sent| ends.replica.wait_offset(sent))
