@@ -141,6 +141,7 @@ fn played(
 ) -> Result<Fuzzed, FuzzFailure> {
     let Limits { stop, progress, .. } = *limits;
     let mut player = Player::start(server, &scenario.config, target)?;
+    let (program, is_library) = (server, player.clients().is_some());
     let (server, clients, seed) = (player.server(), player.clients().map(str::to_owned), options.seed);
     let mut found = Fuzzed {
         server,
@@ -191,8 +192,10 @@ fn played(
                 found.counterexample = Some(cut(scenario, (trace, difference)));
                 break;
             }
-            let (shortest, failed) = shrink(scenario, &mut player, &mut tree, (trace, difference), limits);
-            found.counterexample = Some(shortest);
+            let ((trace, difference), failed) = shrink(scenario, &mut player, &mut tree, (trace, difference), limits);
+            let is_asked = is_library && !stop.load(Ordering::Relaxed);
+            let difference = if is_asked { difference.beside_scripts(program, &trace) } else { difference };
+            found.counterexample = Some((trace, difference));
             if let Some((trace, error)) = failed {
                 let step = player.step();
                 let failed = FailedHistory { trace, step, is_shortened: true, error, found };

@@ -26,7 +26,7 @@ use crate::render::replayed;
 use crate::render::text::{self, Declared};
 use crate::render::words;
 use crate::replay::sentinel::refuse_trace;
-use crate::replay::{Played, Player, ReplayError, ServerProgram, suited};
+use crate::replay::{Difference, Played, Player, ReplayError, ServerProgram, suited};
 use crate::scenario::Scenario;
 
 #[derive(clap::Args)]
@@ -127,7 +127,7 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
                 Some(same) => running.insert(same),
                 None => running.insert((trace.config, player(&server, trace, args, screen)?)),
             };
-            player.replay(trace, true)
+            Ok(beside_scripts(player.replay(trace, true)?, &server, trace))
         };
         let replay = match watched(screen, &trace.scenario, ProgressUnit::HISTORIES, &done, run) {
             Ok(replay) => replay,
@@ -177,6 +177,13 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
     print_results(&results, (waiting.len(), left_out), args, screen)?;
     let says_nothing = !results.is_empty() && results.iter().all(is_cut);
     Ok(exit.worst(if says_nothing { Exit::Inconclusive } else { Exit::AsDeclared }))
+}
+
+/// Where a client library differs, with what our scripts do there.
+fn beside_scripts(played: Played, server: &ServerProgram, trace: &Trace) -> Played {
+    let is_of_library = played.clients.is_some();
+    let beside = |found: Difference| if is_of_library { found.beside_scripts(server, trace) } else { found };
+    Played { difference: played.difference.map(beside), ..played }
 }
 
 /// For programs all that was found, and for people the sums, where there is more than one history. Of the others, `waiting` were not

@@ -182,10 +182,17 @@ mod tests {
     }
 
     #[test]
-    fn the_worlds_of_every_exhibit_are_scenarios_for_every_profile_of_redisson() {
+    fn the_worlds_of_every_exhibit_are_scenarios_for_every_version_that_it_speaks_of() {
         for exhibit in Exhibit::all() {
             for (profile, version) in Profile::ALL.into_iter().filter_map(|one| Some((one, one.redisson_version()?))) {
-                let world = exhibit.world(profile).unwrap_or_else(|error| panic!("{}: {error}", exhibit.id));
+                let world = match exhibit.world(profile) {
+                    Ok(world) => world,
+                    Err(error) => {
+                        // Of a version with rules that are not modelled nothing is said.
+                        assert_eq!(exhibit.versions.has(version), None, "{}: {error}", exhibit.id);
+                        continue;
+                    }
+                };
                 for change in [&exhibit.repair, &exhibit.control] {
                     let changed = exhibit.changed(profile, change);
                     let changed = changed.unwrap_or_else(|error| panic!("{}: {error}", exhibit.id));

@@ -79,7 +79,7 @@ pub fn servers_and_clients(server: &str, clients: Option<&str>) -> String {
     clients.map_or_else(|| server.to_owned(), |clients| format!("{server} with {clients}"))
 }
 
-/// A difference, with the model's value above that of Redis.
+/// A difference, with the model's value above that of Redis, and between them what our scripts do where a library differs.
 /// `clients`: the library whose clients did something else; `None`: our scripts were asked.
 pub fn difference(difference: &Difference, trace: &Trace, clients: Option<&str>) -> String {
     let actor = actor(&trace.config, difference.action);
@@ -87,8 +87,11 @@ pub fn difference(difference: &Difference, trace: &Trace, clients: Option<&str>)
         format!("step {}, {actor} {}: {} differs\n", difference.step, does(difference.action), difference.what);
     // A library is called by its name: `redisson 4.7.0`.
     let other = clients.and_then(|clients| clients.split(' ').next()).unwrap_or("redis");
-    let width = other.len();
-    for (who, says) in [("model", &difference.model), (other, &difference.redis)] {
+    let scripts = difference.scripts.as_ref().map(|scripts| ("scripts", scripts));
+    let rows: Vec<_> =
+        [("model", &difference.model)].into_iter().chain(scripts).chain([(other, &difference.redis)]).collect();
+    let width = rows.iter().map(|(who, _)| who.len()).max().unwrap_or_default();
+    for (who, says) in rows {
         let mut lines = says.lines();
         let _ = writeln!(page, "  {who:width$}  {}", lines.next().unwrap_or_default());
         for line in lines {
@@ -111,6 +114,7 @@ pub fn difference_json(difference: Option<&Difference>) -> Value {
             "model": difference.model,
             "redis": difference.redis,
             "known": difference.known,
+            "scripts": difference.scripts,
         })
     })
 }
@@ -211,6 +215,16 @@ mod tests {
         let of_redisson = Played { clients: Some("redisson 4.7.0".to_owned()), ..replayed(Some(a_difference())) };
         let says = page(&history(), &of_redisson, &text::TextOptions::default());
         let told = "\n  model     A:1 ttl 30000 ms\n  redisson  A:1 ttl 29999 ms\n            of type hash\n";
+        assert!(says.ends_with(told), "{says}");
+    }
+
+    #[test]
+    fn a_difference_of_a_library_has_our_scripts_between_it_and_the_model() {
+        let scripts = Some("do what the model does\nn1: EVALSHA acquire → nil".to_owned());
+        let differs = Difference { scripts, ..a_difference() };
+        let told = "lock on n1 differs\n  model     A:1 ttl 30000 ms\n  scripts   do what the model does\n            \
+                    n1: EVALSHA acquire → nil\n  redisson  A:1 ttl 29999 ms\n            of type hash\n";
+        let says = difference(&differs, &history(), Some("redisson 4.7.0"));
         assert!(says.ends_with(told), "{says}");
     }
 

@@ -24,6 +24,9 @@ pub struct Difference {
     pub redis: String,
     /// A likely cause, where this server is known to do what the model does not.
     pub known: Option<&'static str>,
+    /// Where a client library differs: what our scripts do in this place. `None`: they are the ones that differ, or nobody asked
+    /// them.
+    pub scripts: Option<String>,
 }
 
 #[cfg(test)]
@@ -37,6 +40,7 @@ impl Difference {
             model: "acquired".to_owned(),
             redis: "busy".to_owned(),
             known: None,
+            scripts: None,
         }
     }
 }

@@ -25,8 +25,8 @@ impl Findings {
         let is_earlier = self.difference.as_ref().is_none_or(|known| at.step < known.step);
         if model != redis && is_earlier {
             let (model, redis) = (model.to_owned(), redis.to_owned());
-            self.difference =
-                Some(Difference { step: at.step, action: at.action, what: what(), model, redis, known: None });
+            let (step, action, what) = (at.step, at.action, what());
+            self.difference = Some(Difference { step, action, what, model, redis, known: None, scripts: None });
         }
     }
 

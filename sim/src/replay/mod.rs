@@ -6,8 +6,10 @@
 //! answered at once and collects the `findings`.
 //!
 //! `translate` is where model and implementation meet: it says what an action asks of Redis, in one file per kind of lock.
-//! `compare` puts what servers answer into words that are compared with the model's.
+//! `compare` puts what servers answer into words that are compared with the model's. Where a client library says something else,
+//! `beside_scripts` asks our scripts too.
 
+mod beside_scripts;
 mod compare;
 mod error;
 mod findings;

@@ -304,7 +304,7 @@ fn what_the_model_does_not_know_is_refused_and_not_ignored() {
     ] {
         assert_eq!(codes(&text), [Code::NotModelled], "{text}");
     }
-    for kind in ["fair", "read-write", "fenced", "spin", "multi", "red"] {
+    for kind in ["read-write", "fenced", "spin", "multi", "red"] {
         assert_eq!(codes(&SMALLEST.replace("reentrant", kind)), [Code::NotModelled], "{kind}");
     }
 }
@@ -451,7 +451,7 @@ fn picture_of_a_number_out_of_bounds() {
 
 #[test]
 fn picture_of_a_lock_kind_that_is_not_modelled_yet() {
-    insta::assert_snapshot!(picture(&SMALLEST.replace("reentrant", "fair")));
+    insta::assert_snapshot!(picture(&SMALLEST.replace("reentrant", "multi")));
 }
 
 #[test]

@@ -303,19 +303,70 @@ impl ClientGate {
         if gates.iter().any(|gate| gate.lets_replies_come()) {
             return false;
         }
-        let ours = gates.iter().flat_map(|gate| &gate.connections).filter(|connection| !connection.is_closed);
-        let mut ours: Vec<_> = ours.map(|one| (u64::from(one.port), one.sent, one.received)).collect();
-        let taken = page.sockets.iter().map(|socket| {
-            (
-                socket.port.load(Ordering::SeqCst),
-                socket.read.load(Ordering::SeqCst),
-                socket.written.load(Ordering::SeqCst),
-            )
+        CountedConnection::ours(gates) == CountedConnection::of_client(page)
+    }
+
+    /// In what the client and we do not agree, in words; `None`: in nothing.
+    pub(super) fn disagreement(gates: &[&Self], page: &JvmPage) -> Option<String> {
+        if gates.iter().any(|gate| gate.lets_replies_come()) {
+            return Some("a server has not replied yet".to_owned());
+        }
+        let (ours, theirs) = (CountedConnection::ours(gates), CountedConnection::of_client(page));
+        let in_other =
+            |one: &CountedConnection, other: &[CountedConnection]| other.iter().find(|it| it.port == one.port).copied();
+        let only_theirs = theirs.iter().filter(|one| in_other(one, &ours).is_none()).map(|CountedConnection { port, .. }| {
+            format!("it has one, from port {port}, that no gate has accepted: it may lead past the gates, or to a closed one")
         });
-        let mut theirs: Vec<_> = taken.filter(|(port, ..)| *port != 0).collect();
+        let of_ours = ours.iter().filter_map(|one| {
+            let port = one.port;
+            match in_other(one, &theirs) {
+                None => Some(format!("a gate has one, from port {port}, that it does not have")),
+                Some(other) => (*one != other).then(|| {
+                    format!(
+                        "from port {port}: a gate has sent {} bytes and it has read {}; it has written {} and the gate has \
+                         read {}",
+                        one.to_client, other.to_client, other.from_client, one.from_client
+                    )
+                }),
+            }
+        });
+        let all: Vec<_> = only_theirs.chain(of_ours).collect();
+        (!all.is_empty()).then(|| all.join("; "))
+    }
+}
+
+/// An open connection of a client, as one of its ends knows it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct CountedConnection {
+    /// The client's port.
+    port: u64,
+    /// Bytes that our end has sent, or the client has read.
+    to_client: u64,
+    /// Bytes that the client has sent, or our end has read.
+    from_client: u64,
+}
+
+impl CountedConnection {
+    /// Sorted.
+    fn ours(gates: &[&ClientGate]) -> Vec<Self> {
+        let open = gates.iter().flat_map(|gate| &gate.connections).filter(|connection| !connection.is_closed);
+        let of =
+            |one: &ClientConnection| Self { port: one.port.into(), to_client: one.sent, from_client: one.received };
+        let mut ours: Vec<_> = open.map(of).collect();
         ours.sort_unstable();
+        ours
+    }
+
+    /// Sorted.
+    fn of_client(page: &JvmPage) -> Vec<Self> {
+        let all = page.sockets.iter().map(|socket| Self {
+            port: socket.port.load(Ordering::SeqCst),
+            to_client: socket.read.load(Ordering::SeqCst),
+            from_client: socket.written.load(Ordering::SeqCst),
+        });
+        let mut theirs: Vec<_> = all.filter(|one| one.port != 0).collect();
         theirs.sort_unstable();
-        ours == theirs
+        theirs
     }
 }
 

@@ -440,11 +440,10 @@ impl Jvm {
         };
         let awake = self.threads.awake(page).join(", ");
         format!(
-            "threads that sleep by the machine's clock: {}; its next timer: {timer}; threads that run: {}; bytes on its \
-             connections: {}",
+            "threads that sleep by the machine's clock: {}; its next timer: {timer}; threads that run: {}; its connections: {}",
             page.sleepers.load(Ordering::SeqCst),
             if awake.is_empty() { "none" } else { &awake },
-            if ClientGate::agrees_with(&gates, page) { "as counted" } else { "not as counted" }
+            ClientGate::disagreement(&gates, page).as_deref().unwrap_or("as the gates have them")
         )
     }
 
