@@ -11,7 +11,7 @@ use lockstep_tests::servers::for_every_version_at_once as for_every_version;
 use crate::histories::{assert_fuzz_agrees, on};
 
 /// Scenarios, including those that are refused.
-const SCENARIOS: u32 = 100;
+const SCENARIOS: u32 = 70;
 /// Random histories of each.
 const HISTORIES: u32 = 5;
 

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::config::{Ttls, WaitAfter};
@@ -14,11 +15,11 @@ use lockstep_sim::fuzz::{FuzzOptions, fuzz};
 use lockstep_sim::replay::{Difference, Player, ServerNode, ServerProgram, suited};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::drawn::from_environment;
-use lockstep_tests::servers::for_every_version_at_once as for_every_version;
+use lockstep_tests::servers::{for_every_version_at_once as for_every_version, servers};
 use redis::RedisResult;
 
 /// Random histories of each kind of lock, on one node and for each server version; `LOCKSTEP_KIND_HISTORIES` asks for others.
-const CASES_PER_KIND: u32 = 400;
+const CASES_PER_KIND: u32 = 250;
 /// Random histories with replicas and failovers.
 const CASES_WITH_REPLICAS: u32 = 200;
 
@@ -43,15 +44,28 @@ fn report(difference: &Difference, trace: &Trace) -> String {
 /// What can go wrong in the model goes wrong on real servers, in exactly those steps.
 #[test]
 fn every_counterexample_and_covering_history_agrees_on_every_server() {
+    // Of each scenario as a server makes it, once: most servers make the same of it, and the search takes longer than a replay.
+    let mut searched: Vec<(Scenario, OnceLock<Vec<Trace>>)> = Vec::new();
+    for scenario in servers().iter().flat_map(|version| builtin().into_iter().map(|scenario| on(version, scenario))) {
+        if searched.iter().all(|(known, _)| !is_same_world(known, &scenario)) {
+            searched.push((scenario, OnceLock::new()));
+        }
+    }
     for_every_version(|version| {
         for scenario in builtin().into_iter().filter(|scenario| can_replay(version, scenario)) {
             let scenario = on(version, scenario);
+            let (_, traces) = searched.iter().find(|(known, _)| is_same_world(known, &scenario)).expect("it is listed");
+            let traces = traces.get_or_init(|| [counterexamples(&scenario), covering_histories(&scenario)].concat());
             let mut player = start(version, &scenario);
-            for trace in counterexamples(&scenario).iter().chain(&covering_histories(&scenario)) {
+            for trace in traces {
                 assert_agrees(&mut player, trace);
             }
         }
     });
+}
+
+fn is_same_world(one: &Scenario, other: &Scenario) -> bool {
+    one.name == other.name && one.config == other.config
 }
 
 /// In these worlds a lock or a receipt expires before a request that finds nothing, whose `WAIT` is for the deletion too.

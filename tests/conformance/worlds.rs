@@ -127,7 +127,7 @@ fn every_fault_without_receipts() -> String {
 /// number of histories of each.
 #[test]
 fn random_histories_of_worlds_that_once_differed_agree_on_every_server() {
-    const CASES: u32 = 25;
+    const CASES: u32 = 12;
     let cases = from_environment("LOCKSTEP_WORLD_HISTORIES", CASES);
     let world = |seed, cluster: &str, rest: &str| {
         let text = format!(

@@ -30,6 +30,9 @@ pub trait Lock:
     /// slowly: each copy makes the program larger.
     const HAS_SMALL_WORLDS: bool = true;
 
+    /// Whether there is a copy of the engines for a split network. The scenario reader refuses one for a kind without them.
+    const HAS_SPLIT_WORLDS: bool = true;
+
     /// What a process remembers of the values of its acquires, if the kind has them ([`Facts::value`]).
     type Values: ValueStore;
 

@@ -117,6 +117,7 @@ impl Lock for Fair {
         },
     };
     const HAS_SMALL_WORLDS: bool = false;
+    const HAS_SPLIT_WORLDS: bool = false;
 
     type Values = NoValues;
     type Several = Self;

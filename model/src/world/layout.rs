@@ -140,7 +140,7 @@ impl<W: InLayout> WithKind for Smallest<'_, W> {
         if !L::HAS_SMALL_WORLDS || config.is_roomy() || config.clients.names > 1 {
             return OfKind { config, work }.run::<L>();
         }
-        if config.is_split() {
+        if L::HAS_SPLIT_WORLDS && config.is_split() {
             return match (config.clients.count, config.nodes()) {
                 (..=2, ..=1) => work.run::<Alone<L, Split>>(config),
                 (_, _) => work.run::<Largest<L, Split>>(config),
@@ -170,11 +170,18 @@ impl<W: InLayout> WithKind for OfKind<'_, W> {
             // One copy of the engine for a kind: such worlds are few, and their network is atomic.
             return work.run::<Largest<L::Several, Atomic>>(config);
         }
-        match (config.is_split(), config.is_roomy()) {
-            (true, false) => work.run::<Largest<L, Split>>(config),
-            (true, true) => work.run::<Roomiest<L, RoomySplit>>(config),
-            (false, false) => work.run::<Largest<L, Atomic>>(config),
-            (false, true) => work.run::<Roomiest<L, Atomic>>(config),
+        // The constant alone, so that the compiler makes no copy that is never used.
+        if L::HAS_SPLIT_WORLDS {
+            if config.is_split() {
+                return if config.is_roomy() {
+                    work.run::<Roomiest<L, RoomySplit>>(config)
+                } else {
+                    work.run::<Largest<L, Split>>(config)
+                };
+            }
+        } else {
+            assert!(!config.is_split(), "the scenario reader refuses a split network for this kind of lock");
         }
+        if config.is_roomy() { work.run::<Roomiest<L, Atomic>>(config) } else { work.run::<Largest<L, Atomic>>(config) }
     }
 }
