@@ -277,7 +277,7 @@ impl Happening {
                 let is_away = faults.cut_link > 0 || faults.pause_node > 0 || faults.break_link > 0;
                 let is_late = !config.cluster.lag.is_zero() || is_away || faults.clock_jump > 0;
                 let is_taken = faults.vanish_key > 0 || faults.overwrite_key > 0;
-                let is_ended = is_taken || releases_any(config) || config.can_restart();
+                let is_ended = is_taken || releases_any(config) || config.has_bare_extend() || config.can_restart();
                 is_ended || config.can_fail_over() && (is_late || is_passed_over)
             }
             Self::LaterToken | Self::AnotherHoldersEffect => config.resource.is_some(),
@@ -515,7 +515,7 @@ const fn can_forget(config: &Config) -> bool {
 const fn can_keep_released(config: &Config) -> bool {
     let lacks_replicas = counts_replicas(config) && config.faults.break_link > 0;
     let is_late = refuses_writes(config) || lacks_replicas || config.faults.pause_node > 0;
-    can_forget(config) || is_late || releases_any(config)
+    can_forget(config) || is_late || releases_any(config) || config.has_bare_extend()
 }
 
 /// Whether a release frees the lock of whoever holds it.

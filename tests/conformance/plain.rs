@@ -20,7 +20,7 @@ pub const PROOFS: KindProofs = KindProofs {
     has_every_fault: false,
 };
 
-const WRONG: [WrongScript; 15] = [
+const WRONG: [WrongScript; 21] = [
     WrongScript {
         script: "plain/acquire",
         rule: "taken although it is held",
@@ -134,6 +134,54 @@ const WRONG: [WrongScript; 15] = [
         caught_by: "reply",
     },
     WrongScript {
+        script: "plain/acquire_own_or_free",
+        rule: "taken although it is held",
+        right: "if stored then",
+        instead: "if false then",
+        scenario: "plain-resent-acquire-finds-its-own-value",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "plain/acquire_own_or_free",
+        rule: "its own value is refused",
+        right: "if stored == value then",
+        instead: "if false then",
+        scenario: "plain-resent-acquire-finds-its-own-value",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "plain/acquire_own_or_free",
+        rule: "the lease of the own value does not begin anew",
+        right: "redis.call('pexpire', lock, lease_ms)",
+        instead: "",
+        scenario: "plain-resent-acquire-finds-its-own-value",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "plain/acquire_own_or_free",
+        rule: "no TTL",
+        right: "value, 'px', lease_ms",
+        instead: "value",
+        scenario: "plain-resent-acquire-finds-its-own-value",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "plain/overwrite",
+        rule: "the value is not stored",
+        right: "redis.call('set', lock, value, 'xx', 'px', lease_ms) and 1 or 0",
+        instead: "redis.call('pexpire', lock, lease_ms)",
+        scenario: "plain-late-extension-takes-the-next-lock",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "plain/overwrite",
+        rule: "a lost lock is created again",
+        right: "'xx', ",
+        instead: "",
+        scenario: "plain-late-extension-takes-the-next-lock",
+        caught_by: "reply",
+    },
+    WrongScript {
         script: "plain/extend",
         rule: "a late renewal extends the next lock of its own thread",
         right: "redis.call('get', lock) == value",
@@ -147,7 +195,9 @@ fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
     let (a, ten_seconds, names) = (value("A"), lease(10_000), Names::of("plain"));
     vec![
         plain::acquire(scripts, &names, &a, ten_seconds),
+        plain::acquire_own_or_free(scripts, &names, &a, ten_seconds),
         plain::extend(scripts, &names, &a, ten_seconds),
+        plain::overwrite(scripts, &names, &a, ten_seconds),
         plain::release(scripts, &names, &a),
         plain::delete(scripts, &names),
         plain::acquire_without_ttl(scripts, &names, &a),

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use lockstep_model::Action;
 use lockstep_model::client::requests::Slot;
-use lockstep_model::config::{AcquireRule, ReleaseRule};
+use lockstep_model::config::{AcquireRule, ExtendRule, ReleaseRule};
 use lockstep_redis::{HolderId, Lease, ReleaseReceipt, Scripts};
 use lockstep_sim::replay::ServerConnection;
 use lockstep_sim::replay::translate::{RequestContext, ScriptCaller, ScriptRequest, replies};
@@ -134,6 +134,7 @@ impl FreeClient {
             has_receipts: false,
             acquire: AcquireRule::SetNxPx,
             release: ReleaseRule::Compare,
+            extend: ExtendRule::Compare,
             deletes_receipts: false,
         }
     }

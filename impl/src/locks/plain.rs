@@ -11,18 +11,26 @@ use crate::names::{HoldValue, Lease, Names};
 use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
 
 /// The scripts, by kind and verb.
-pub(super) const SCRIPTS: [(&str, &str); 6] = [
+pub(super) const SCRIPTS: [(&str, &str); 8] = [
     ("plain/acquire", include_str!("../../scripts/plain/acquire.lua")),
+    ("plain/acquire_own_or_free", include_str!("../../scripts/plain/acquire_own_or_free.lua")),
     ("plain/setnx", include_str!("../../scripts/plain/setnx.lua")),
     ("plain/expire", include_str!("../../scripts/plain/expire.lua")),
     ("plain/release", include_str!("../../scripts/plain/release.lua")),
     ("plain/delete", include_str!("../../scripts/plain/delete.lua")),
     ("plain/extend", include_str!("../../scripts/plain/extend.lua")),
+    ("plain/overwrite", include_str!("../../scripts/plain/overwrite.lua")),
 ];
 
 /// Takes the lock if it is free, by a value that no other acquire has.
 pub fn acquire(scripts: &Scripts, names: &Names, value: &HoldValue, lease: Lease) -> Call {
     scripts.call("plain/acquire", vec![names.lock().into()], vec![lease.ms().to_string(), value.to_string()])
+}
+
+/// Takes the lock if it is free, or has this value already: then its lease begins anew. It replies as [`acquire`] does.
+pub fn acquire_own_or_free(scripts: &Scripts, names: &Names, value: &HoldValue, lease: Lease) -> Call {
+    let arguments = vec![lease.ms().to_string(), value.to_string()];
+    scripts.call("plain/acquire_own_or_free", vec![names.lock().into()], arguments)
 }
 
 /// Takes the lock if it is free, without a TTL: the first of the two commands of an acquire that [`acquire`] makes as one, to
@@ -50,6 +58,12 @@ pub fn delete(scripts: &Scripts, names: &Names) -> Call {
 /// Sets the lease to its full length again, if the lock was taken by this value.
 pub fn extend(scripts: &Scripts, names: &Names, value: &HoldValue, lease: Lease) -> Call {
     scripts.call("plain/extend", vec![names.lock().into()], vec![lease.ms().to_string(), value.to_string()])
+}
+
+/// Stores this value and the whole lease in the lock, whoever has taken it: the broken form of `ShedLock` without `safeUpdate`, to
+/// show what it does. It replies as [`extend`] does.
+pub fn overwrite(scripts: &Scripts, names: &Names, value: &HoldValue, lease: Lease) -> Call {
+    scripts.call("plain/overwrite", vec![names.lock().into()], vec![lease.ms().to_string(), value.to_string()])
 }
 
 /// What [`acquire`] replies.

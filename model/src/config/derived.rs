@@ -1,7 +1,9 @@
 //! Facts about a scenario that follow from its sections.
 
 use super::calls::{InterruptedAcquire, RefusedCall, Resend, UnansweredAsk};
-use super::profiles::{AcquireRule, AnsweredReceipt, ReleaseRule, RenewalTimer, ValueRule, WaitAfter, WaitRule};
+use super::profiles::{
+    AcquireRule, AnsweredReceipt, ExtendRule, ReleaseRule, RenewalTimer, ValueRule, WaitAfter, WaitRule,
+};
 use super::sections::{
     Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, Ttls,
 };
@@ -435,8 +437,13 @@ impl Config {
             ReleaseRule::Compare => names,
             ReleaseRule::Delete => CallNames { release: "DEL", ..names },
         };
+        let names = match self.protocol.extend {
+            ExtendRule::Compare => names,
+            ExtendRule::Overwrite => CallNames { renew: "SET XX PX", ..names },
+        };
         match self.protocol.acquire {
             AcquireRule::SetNxPx => names,
+            AcquireRule::OwnOrFree => CallNames { acquire: "obtain", try_acquire: "obtain", ..names },
             AcquireRule::SetnxExpire => CallNames { acquire: "SETNX", try_acquire: "SETNX", ..names },
         }
     }
@@ -444,6 +451,11 @@ impl Config {
     /// Whether an acquire sets the TTL of the lock by a command of its own.
     pub const fn sets_ttl_apart(&self) -> bool {
         matches!(self.protocol.acquire, AcquireRule::SetnxExpire)
+    }
+
+    /// Whether an extension of the lease takes whatever lock is there.
+    pub const fn has_bare_extend(&self) -> bool {
+        matches!(self.protocol.extend, ExtendRule::Overwrite)
     }
 
     /// What the scripts of the lock are given besides their keys, where nobody asks: time passes, and sets no lease.
@@ -456,7 +468,9 @@ impl Config {
             may_queue: false,
             leaves_receipts: false,
             has_bare_release,
+            has_bare_extend: self.has_bare_extend(),
             sets_ttl_apart,
+            takes_own: matches!(self.protocol.acquire, AcquireRule::OwnOrFree),
             mutant: self.active_mutant(),
         }
     }

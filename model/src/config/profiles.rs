@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::defaults::{is_default, is_usual_batch, usual_batch};
 use crate::limits::RENEWAL_BATCH;
+use crate::locks::kind::LockKind;
 
 /// The switches of the protocol between client and server, each read where its rule stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -51,6 +52,10 @@ pub struct Protocol {
     /// ([`Facts::bare_release`](crate::locks::Facts::bare_release)).
     #[serde(default, skip_serializing_if = "is_default")]
     pub release: ReleaseRule,
+    /// How an extension finds that the lock is its own; read for kinds that have a bare one
+    /// ([`Facts::bare_extend`](crate::locks::Facts::bare_extend)).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub extend: ExtendRule,
     /// On which node clients subscribe to unlock messages.
     #[serde(default, skip_serializing_if = "is_default")]
     pub subscribe_to: SubscribeTo,
@@ -122,6 +127,9 @@ pub enum AcquireRule {
     /// By two: `SETNX`, and once that is answered `PEXPIRE`, whose answer nobody looks at. The lock of a client that ends in
     /// between has no TTL (docs/locks/plain.md#setnx-then-expire).
     SetnxExpire,
+    /// By a script that looks first: a free lock is taken, and one with the caller's own value is granted again with the full
+    /// lease (docs/facts/libraries.md#spring-integration, #bsm-redislock). An acquire that is sent again finds its own key.
+    OwnOrFree,
 }
 
 /// How a release finds that the lock is its own.
@@ -136,6 +144,21 @@ pub enum ReleaseRule {
     /// It does not: `DEL`, whoever holds. The Redis documentation (Distributed locks) warns of it: a client that is late "could
     /// remove a lock that was created by another client".
     Delete,
+}
+
+/// How an extension of the lease finds that the lock is its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ExtendRule {
+    /// It compares the value that the acquire has stored, and then sets the TTL, in one script
+    /// (docs/facts/redisson.md#plain-lock).
+    #[default]
+    Compare,
+    /// It does not: `SET` with `XX` and `PX` stores its own value and the lease over whatever lock is there, so that a late
+    /// extension takes the lock of another client (`ShedLock`, unless `safeUpdate` is switched on;
+    /// docs/facts/libraries.md#shedlock).
+    Overwrite,
 }
 
 /// Which answer of `WAIT` is sufficient.
@@ -191,6 +214,24 @@ pub enum Profile {
     /// Redisson as of 2026.
     #[serde(rename = "redisson-4.7")]
     Redisson47,
+    /// redis-py 8, `redis.lock.Lock`.
+    #[serde(rename = "redis-py-8")]
+    RedisPy8,
+    /// node-redlock 5 on one server, by `using`.
+    #[serde(rename = "redlock-5")]
+    Redlock5,
+    /// redsync 4 on one server.
+    #[serde(rename = "redsync-4")]
+    Redsync4,
+    /// bsm/redislock 0.10.
+    #[serde(rename = "redislock-0.10")]
+    Redislock010,
+    /// `ShedLock` 7 as it is without `safeUpdate`, kept alive by `KeepAliveLockProvider`.
+    #[serde(rename = "shedlock-7")]
+    Shedlock7,
+    /// Spring Integration 7, `RedisLockRegistry`.
+    #[serde(rename = "spring-integration-7")]
+    SpringIntegration7,
     /// Our own client: Redisson 4.7, but the application is notified when its lock is lost.
     #[serde(rename = "lockstep")]
     Lockstep,
@@ -254,8 +295,20 @@ pub enum RememberedLease {
 
 impl Profile {
     /// Every profile.
-    pub const ALL: [Self; 6] =
-        [Self::Redisson315, Self::Redisson343, Self::Redisson352, Self::Redisson43, Self::Redisson47, Self::Lockstep];
+    pub const ALL: [Self; 12] = [
+        Self::Redisson315,
+        Self::Redisson343,
+        Self::Redisson352,
+        Self::Redisson43,
+        Self::Redisson47,
+        Self::Lockstep,
+        Self::RedisPy8,
+        Self::Redlock5,
+        Self::Redsync4,
+        Self::Redislock010,
+        Self::Shedlock7,
+        Self::SpringIntegration7,
+    ];
 
     /// The word scenarios use.
     pub const fn name(self) -> &'static str {
@@ -266,6 +319,30 @@ impl Profile {
             Self::Redisson43 => "redisson-4.3",
             Self::Redisson47 => "redisson-4.7",
             Self::Lockstep => "lockstep",
+            Self::RedisPy8 => "redis-py-8",
+            Self::Redlock5 => "redlock-5",
+            Self::Redsync4 => "redsync-4",
+            Self::Redislock010 => "redislock-0.10",
+            Self::Shedlock7 => "shedlock-7",
+            Self::SpringIntegration7 => "spring-integration-7",
+        }
+    }
+
+    /// The kind of lock that a library has which has one kind only; `None`: it is a profile of Redisson or our own.
+    pub const fn only_lock(self) -> Option<LockKind> {
+        match self {
+            Self::Redisson315
+            | Self::Redisson343
+            | Self::Redisson352
+            | Self::Redisson43
+            | Self::Redisson47
+            | Self::Lockstep => None,
+            Self::RedisPy8
+            | Self::Redlock5
+            | Self::Redsync4
+            | Self::Redislock010
+            | Self::Shedlock7
+            | Self::SpringIntegration7 => Some(LockKind::Plain),
         }
     }
 
@@ -277,7 +354,13 @@ impl Profile {
             Self::Redisson352 => Some("3.52.0"),
             Self::Redisson43 => Some("4.3.1"),
             Self::Redisson47 => Some("4.7.0"),
-            Self::Lockstep => None,
+            Self::Lockstep
+            | Self::RedisPy8
+            | Self::Redlock5
+            | Self::Redsync4
+            | Self::Redislock010
+            | Self::Shedlock7
+            | Self::SpringIntegration7 => None,
         }
     }
 
@@ -313,6 +396,7 @@ impl Profile {
             value: ValueRule::PerAcquire,
             acquire: AcquireRule::SetNxPx,
             release: ReleaseRule::Compare,
+            extend: ExtendRule::Compare,
             subscribe_to: SubscribeTo::Master,
         };
         match self {
@@ -337,6 +421,41 @@ impl Profile {
             Self::Lockstep => {
                 Protocol { missed_renewal: MissedRenewal::TellHolder, wait_rule: WaitRule::All, ..newest }
             }
+            // Who extends by a call is told at once what became of it (docs/facts/libraries.md).
+            Self::RedisPy8 | Self::Redlock5 | Self::Redsync4 => Protocol {
+                renewal_timer: RenewalTimer::PerLock,
+                missed_renewal: MissedRenewal::TellHolder,
+                receipts: false,
+                ..newest
+            },
+            Self::Redislock010 => Protocol { acquire: AcquireRule::OwnOrFree, ..Self::RedisPy8.protocol_of(self) },
+            // The task that extends ends, and the holder hears of it when it releases.
+            Self::Shedlock7 => Protocol {
+                missed_renewal: MissedRenewal::Forget,
+                release: ReleaseRule::Delete,
+                extend: ExtendRule::Overwrite,
+                ..Self::RedisPy8.protocol_of(self)
+            },
+            Self::SpringIntegration7 => Protocol {
+                missed_renewal: MissedRenewal::Forget,
+                value: ValueRule::PerClient,
+                acquire: AcquireRule::OwnOrFree,
+                ..Self::RedisPy8.protocol_of(self)
+            },
         }
+    }
+
+    /// The switches of this profile, under the name of another one.
+    const fn protocol_of(self, profile: Self) -> Protocol {
+        Protocol { profile, ..self.protocol() }
+    }
+}
+
+impl Protocol {
+    /// The same, with the rules of the lock itself from another one: all clients of a lock keep to the same.
+    #[must_use]
+    pub const fn with_rules_of(self, common: Self) -> Self {
+        let Self { value, acquire, release, extend, .. } = common;
+        Self { value, acquire, release, extend, ..self }
     }
 }

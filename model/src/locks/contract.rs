@@ -144,6 +144,8 @@ pub struct Facts {
     pub two_commands: Support,
     /// Whether there is a release that does not look whose the lock is.
     pub bare_release: Support,
+    /// Whether there is an extension of the lease that does not look whose the lock is.
+    pub bare_extend: Support,
     /// Whether one renewal of a client can carry several locks of this kind.
     pub names: Support,
     /// Whether those who are refused and wait stand in a queue in Redis, each with a channel of its own.
@@ -216,8 +218,12 @@ pub struct LockContext {
     pub leaves_receipts: bool,
     /// Whether a release does not look whose the lock is.
     pub has_bare_release: bool,
+    /// Whether an extension of the lease does not look whose the lock is, and stores its own value.
+    pub has_bare_extend: bool,
     /// Whether an acquire leaves the TTL to a command of its own.
     pub sets_ttl_apart: bool,
+    /// Whether an acquire takes a lock that has its own value already.
+    pub takes_own: bool,
     /// The rule that is wrong on purpose, if any.
     pub mutant: ActiveMutant,
 }

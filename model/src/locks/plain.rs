@@ -4,7 +4,9 @@
 //! Source: docs/facts/redisson.md#plain-lock, the form in the Redis documentation: the value is unique per acquire, so that
 //! a late release or renewal of an earlier hold changes nothing. With `value = "per-client"` all acquires of a holder store
 //! one value. With `release = "delete"` a release deletes the key, whoever has created it. With
-//! `acquire = "setnx-expire"` the key has no TTL until its creator has set that by a second command.
+//! `acquire = "setnx-expire"` the key has no TTL until its creator has set that by a second command, and with
+//! `acquire = "own-or-free"` it is granted again to whoever brings its value. With `extend = "overwrite"` an extension stores its
+//! own value in whatever key is there.
 
 use core::hash::{Hash, Hasher};
 use core::num::NonZeroU8;
@@ -59,6 +61,7 @@ impl Lock for Plain {
         value: Support::Yes,
         two_commands: Support::Yes,
         bare_release: Support::Yes,
+        bare_extend: Support::Yes,
         names: Support::No { why: "each key is extended by a request of its own" },
         queue: Support::No { why: "whoever asks first when it is free has it" },
         calls: CallNames {
@@ -157,10 +160,26 @@ impl Plain {
 
     /// `SET key value NX PX lease`, or `SETNX key value`.
     fn acquire(self, context: LockContext, requester: Requester) -> Outcome<Self> {
+        if context.takes_own {
+            return self.acquired_by_script(context, requester);
+        }
         if self.creator.is_some() && !context.is_mutated(Mutant::AcquireIgnoresHolder) {
             // Its own creator is refused too: NX asks whether the key is there, not whose it is.
             let busy = LockReply::Busy { remaining: self.remaining };
             return Outcome::of(self, Writes::ATTEMPT, busy);
+        }
+        let granted = Self::created_by(requester, context);
+        Outcome::of(granted, Writes::NONE.key(KeyFamily::Lock), LockReply::Acquired)
+    }
+
+    /// A script that looks first: the key is not there, or has the caller's own value.
+    fn acquired_by_script(self, context: LockContext, requester: Requester) -> Outcome<Self> {
+        if self.requester() == Some(requester) {
+            let granted_again = Self { remaining: context.lease(), ..self };
+            return Outcome::of(granted_again, Writes::NONE.ttl(KeyFamily::Lock), LockReply::Acquired);
+        }
+        if self.creator.is_some() && !context.is_mutated(Mutant::AcquireIgnoresHolder) {
+            return Outcome::of(self, Writes::NONE, LockReply::Busy { remaining: self.remaining });
         }
         let granted = Self::created_by(requester, context);
         Outcome::of(granted, Writes::NONE.key(KeyFamily::Lock), LockReply::Acquired)
@@ -175,8 +194,20 @@ impl Plain {
         Outcome::of(given, Writes::NONE.ttl(KeyFamily::Lock), LockReply::TtlSet)
     }
 
-    /// The documentation's "extend": compare, then set the TTL.
+    /// `SET key value XX PX lease`: whoever has created it, it has this value from now on.
+    fn overwritten(self, context: LockContext, requester: Requester) -> Outcome<Self> {
+        if self.creator.is_none() {
+            return Outcome::of(self, Writes::ATTEMPT, LockReply::RenewalMissed);
+        }
+        let overwritten = Self::created_by(requester, context);
+        Outcome::of(overwritten, Writes::NONE.key(KeyFamily::Lock), LockReply::Renewed)
+    }
+
+    /// The documentation's "extend": compare, then set the TTL. With `extend = "overwrite"` nobody compares.
     fn extend(self, context: LockContext, requester: Requester) -> Outcome<Self> {
+        if context.has_bare_extend {
+            return self.overwritten(context, requester);
+        }
         if self.requester() == Some(requester) {
             let extended = Self { remaining: context.lease(), ..self };
             return Outcome::of(extended, Writes::NONE.ttl(KeyFamily::Lock), LockReply::Renewed);

@@ -32,6 +32,7 @@ impl Lock for Reentrant {
         value: Support::No { why: "the field of the hash is the holder" },
         two_commands: Support::No { why: "its script writes field and TTL at once" },
         bare_release: Support::No { why: "its release lowers the count of a holder" },
+        bare_extend: Support::No { why: "it renews the field of a holder" },
         names: Support::Yes,
         queue: Support::No { why: "whoever asks first when it is free has it" },
         calls: CallNames {

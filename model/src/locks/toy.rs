@@ -36,6 +36,7 @@ impl Lock for Toy {
         value: Support::No { why: "a holder is stored by its name" },
         two_commands: Support::No { why: "its script writes both at once" },
         bare_release: Support::No { why: "its release says whose count it lowers" },
+        bare_extend: Support::No { why: "its renewal says whose lease it extends" },
         names: Support::No { why: "each renewal is a request of its own" },
         queue: Support::No { why: "whoever asks first when it is free has it" },
         calls: CallNames {

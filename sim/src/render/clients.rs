@@ -89,6 +89,7 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         value,
         acquire,
         release,
+        extend,
         subscribe_to,
     } = protocol;
     vec![
@@ -105,6 +106,7 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         ("value", json!(value)),
         ("acquire", json!(acquire)),
         ("release", json!(release)),
+        ("extend", json!(extend)),
         ("subscribe_to", json!(subscribe_to)),
     ]
 }

@@ -1,8 +1,8 @@
 //! The world of a scenario in sentences.
 
 use lockstep_model::config::{
-    Bound, Config, Faults, Fencing, Fsync, InterruptedWait, MessageDelay, PromoteRule, ReleaseRule, RememberedLease,
-    ReplicasLeave, Resend, ValueRule, WaitRule,
+    AcquireRule, Bound, Config, Faults, Fencing, Fsync, InterruptedWait, MessageDelay, PromoteRule, ReleaseRule,
+    RememberedLease, ReplicasLeave, Resend, ValueRule, WaitRule,
 };
 use lockstep_model::notes::Capacity;
 use lockstep_model::trace::node_name;
@@ -150,6 +150,12 @@ fn waiting_and_values(config: &Config) -> Vec<String> {
     }
     if config.sets_ttl_apart() {
         lines.push("an acquire takes the lock by SETNX, and then sets its TTL by PEXPIRE".to_owned());
+    }
+    if config.protocol.acquire == AcquireRule::OwnOrFree {
+        lines.push("an acquire takes a free lock, and one that has its own value already".to_owned());
+    }
+    if config.has_bare_extend() {
+        lines.push("an extension of the lease stores its own value, whoever holds the lock".to_owned());
     }
     if config.protocol.release == ReleaseRule::Delete {
         lines.push("a release deletes the key, whoever holds the lock".to_owned());

@@ -75,6 +75,19 @@ pub(super) const fn of_profile(profile: Option<Profile>) -> Calls {
         Some(Profile::Redisson343 | Profile::Redisson352 | Profile::Redisson43) => {
             Calls { refused_call: RefusedCall::Retry, ..Calls::DEFAULT }
         }
+        // A caller that is interrupted leaves its request behind: nobody releases, and nobody extends.
+        Some(
+            Profile::RedisPy8
+            | Profile::Redlock5
+            | Profile::Redsync4
+            | Profile::Redislock010
+            | Profile::Shedlock7
+            | Profile::SpringIntegration7,
+        ) => Calls {
+            interrupted_acquire: InterruptedAcquire::Keep,
+            stale_renewal: StaleRenewal::Ignore,
+            ..Calls::DEFAULT
+        },
         None => Calls::DEFAULT,
     }
 }

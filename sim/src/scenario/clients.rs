@@ -3,9 +3,9 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    AcquireRule, AnsweredReceipt, Calls, ClientSettings, Clients, FailedRenewal, InterruptedWait, LockObjects,
-    MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, PartialRelease, Profile, Protocol,
-    ReleaseRule, RememberedLease, RenewalTimer, Resend, SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
+    AcquireRule, AnsweredReceipt, Calls, ClientSettings, Clients, ExtendRule, FailedRenewal, InterruptedWait,
+    LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, PartialRelease, Profile,
+    Protocol, ReleaseRule, RememberedLease, RenewalTimer, Resend, SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -98,7 +98,7 @@ impl Sections<'_> {
         let acquires = table.number("acquires", 0..=MAX_ACQUIRES);
         table.for_later("role", "the role of a client of a read-write lock");
         let otherwise = common.map_or(Profile::Redisson47.protocol(), |common| common.protocol);
-        let protocol = protocol(table, otherwise);
+        let protocol = protocol(table, otherwise).map(|own| own.with_rules_of(otherwise));
         let common_calls = common.map_or(Calls::DEFAULT, |common| common.calls);
         // A profile brings its own switches. What is sent again, and when, is of the deployment.
         let otherwise = match table.span_of("profile").and(protocol) {
@@ -151,6 +151,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let value = section.word("value", "rule for values", &VALUE_RULES);
     let acquire = section.word("acquire", "rule for acquires", &ACQUIRE_RULES);
     let release = section.word("release", "rule for releases", &RELEASE_RULES);
+    let extend = section.word("extend", "rule for extensions", &EXTEND_RULES);
     let subscribe_to = section.word("subscribe_to", "place of a subscription", &SUBSCRIBE_TO);
     let switches = profile.optional().or(None)?.map_or(otherwise, Profile::protocol);
     Some(Protocol {
@@ -166,10 +167,10 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         wait_rule: wait_rule.or(switches.wait_rule)?,
         // No profile sets it: only some worlds can have what Redisson does.
         wait_after: wait_after.or(otherwise.wait_after)?,
-        // No profile sets it: it is of the lock, not of a client library's version.
-        value: value.or(otherwise.value)?,
-        acquire: acquire.or(otherwise.acquire)?,
-        release: release.or(otherwise.release)?,
+        value: value.or(switches.value)?,
+        acquire: acquire.or(switches.acquire)?,
+        release: release.or(switches.release)?,
+        extend: extend.or(switches.extend)?,
         // Nor this: it is of the deployment.
         subscribe_to: subscribe_to.or(otherwise.subscribe_to)?,
     })
@@ -228,10 +229,15 @@ const INTERRUPTED_WAITS: [(&str, Option<InterruptedWait>); 2] =
     [("leave", Some(InterruptedWait::Leave)), ("swallow", Some(InterruptedWait::Swallow))];
 const VALUE_RULES: [(&str, Option<ValueRule>); 2] =
     [("per-acquire", Some(ValueRule::PerAcquire)), ("per-client", Some(ValueRule::PerClient))];
-const ACQUIRE_RULES: [(&str, Option<AcquireRule>); 2] =
-    [("set-nx-px", Some(AcquireRule::SetNxPx)), ("setnx-expire", Some(AcquireRule::SetnxExpire))];
+const ACQUIRE_RULES: [(&str, Option<AcquireRule>); 3] = [
+    ("set-nx-px", Some(AcquireRule::SetNxPx)),
+    ("setnx-expire", Some(AcquireRule::SetnxExpire)),
+    ("own-or-free", Some(AcquireRule::OwnOrFree)),
+];
 const RELEASE_RULES: [(&str, Option<ReleaseRule>); 2] =
     [("compare", Some(ReleaseRule::Compare)), ("delete", Some(ReleaseRule::Delete))];
+const EXTEND_RULES: [(&str, Option<ExtendRule>); 2] =
+    [("compare", Some(ExtendRule::Compare)), ("overwrite", Some(ExtendRule::Overwrite))];
 const SUBSCRIBE_TO: [(&str, Option<SubscribeTo>); 2] =
     [("master", Some(SubscribeTo::Master)), ("replica", Some(SubscribeTo::Replica))];
 const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =

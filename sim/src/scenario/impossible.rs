@@ -22,10 +22,11 @@ use super::{names, queues, renewals, waits};
 /// A switch that only some kinds have, why a kind does not, and where its [`Facts`] say so.
 type SwitchOfKinds = (&'static str, &'static str, fn(&Facts) -> Support);
 
-const SWITCHES_OF_KINDS: [SwitchOfKinds; 3] = [
+const SWITCHES_OF_KINDS: [SwitchOfKinds; 4] = [
     ("value", "stores no value of an acquire", |facts| facts.value),
     ("acquire", "is taken by one command", |facts| facts.two_commands),
     ("release", "has one release", |facts| facts.bare_release),
+    ("extend", "has one renewal", |facts| facts.bare_extend),
 ];
 
 /// Records switches that the lock's kind does not have.
@@ -37,6 +38,36 @@ fn note_switches_of_kinds(parts: &Parts, sections: &Sections<'_>, lock: Option<&
         Contradiction::of(&sections.protocol, key, &format!("a {name} lock {what}"))
             .with(lock.cloned(), format!("{name}: {why}"))
             .note(&format!("remove `{key}`, or use {}", kinds_with(|facts| of(facts).is_there())));
+    }
+}
+
+/// Records profiles of libraries that have no lock of this kind, or give it other rules than the rest of the clients.
+fn note_profiles_of_kinds(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+    let (Some(kind), Some(settings)) = (parts.lock, &parts.settings) else { return };
+    let profiles = settings.iter().map(|own| own.protocol.profile);
+    for (table, profile) in sections
+        .client
+        .iter()
+        .flatten()
+        .zip(profiles)
+        .chain(parts.protocol.map(|common| (&sections.protocol, common.profile)))
+    {
+        if let Some(only) = profile.only_lock().filter(|only| *only != kind) {
+            let (library, own, other) = (profile.name(), only.name(), kind.name());
+            Contradiction::of(table, "profile", &format!("{library} has no lock like the {other} one"))
+                .with(lock.cloned(), format!("{library} has one kind of lock: {own}"))
+                .note(&format!("use lock = \"{own}\", or the profile of a version of Redisson"));
+        }
+    }
+    let Some(common) = parts.protocol else { return };
+    for (table, own) in sections.client.iter().flatten().zip(settings) {
+        let profile = own.protocol.profile;
+        let of_library = profile.protocol();
+        if profile.only_lock() == Some(kind) && of_library.with_rules_of(common) != of_library {
+            let reason = "a client that takes, extends or releases the lock in another way than the others";
+            Contradiction::not_yet(table, "profile", &format!("{reason} is not modelled yet"))
+                .note("say the profile in [protocol], for all clients");
+        }
     }
 }
 
@@ -90,6 +121,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .note(&format!("use force_release = 0, or {}", kinds_with(|facts| facts.force.is_there())));
     }
     note_switches_of_kinds(parts, sections, lock.as_ref());
+    note_profiles_of_kinds(parts, sections, lock.as_ref());
     note_two_commands(parts, sections);
     if let Some(faults) = parts.faults
         && faults.lose_message > 0

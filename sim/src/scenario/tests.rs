@@ -1,8 +1,8 @@
 //! Accepted texts, rejected texts, and the reports that users see.
 
 use lockstep_model::config::{
-    Bound, FailedRenewal, Fsync, LockKind, MessageDelay, MissedRenewal, Profile, PromoteRule, RenewalTimer, ValueRule,
-    WaitRule,
+    Bound, ExtendRule, FailedRenewal, Fsync, LockKind, MessageDelay, MissedRenewal, Profile, PromoteRule, ReleaseRule,
+    RenewalTimer, ValueRule, WaitRule,
 };
 use lockstep_model::{Property, Verdict};
 
@@ -228,6 +228,8 @@ fn scenarios_and_traces_spell_the_switches_alike() {
             .map(|key| format!("{key} = {}\n", spelt[key]))
             .concat();
         let text = smallest_and(&format!("[protocol]\n{lines}")).replace("lease = 3", "lease = 3\nrenew_every = 1");
+        let text = text
+            .replace("\"reentrant\"", &format!("\"{}\"", profile.only_lock().unwrap_or(LockKind::Reentrant).name()));
         assert_eq!(read(&text).config.protocol, profile.protocol());
     }
     for rule in [PromoteRule::Any, PromoteRule::MostData, PromoteRule::Priority] {
@@ -243,6 +245,24 @@ fn a_scenario_says_whether_fairness_is_strong() {
     assert!(!read(&smallest_and("[fairness]")).config.strong_fairness);
     assert!(read(&smallest_and("[fairness]\nstrong = true")).config.strong_fairness);
     assert_eq!(codes(&smallest_and("[fairness]\nstrong = \"renew\"")), [Code::WrongType]);
+}
+
+/// The rules of the lock are those of all its clients.
+#[test]
+fn a_profile_of_a_library_is_for_its_kind_of_lock_and_for_all_clients() {
+    let plain = |rest: &str| smallest_and(rest).replace("lock = \"reentrant\"", "lock = \"plain\"");
+    let shedlock = "[protocol]\nprofile = \"shedlock-7\"";
+    assert_eq!(codes(&smallest_and(shedlock)), [Code::Impossible]);
+    let protocol = read(&plain(shedlock)).config.protocol;
+    assert_eq!(protocol, Profile::Shedlock7.protocol());
+    assert_eq!((protocol.release, protocol.extend), (ReleaseRule::Delete, ExtendRule::Overwrite));
+    let safe = read(&plain(&format!("{shedlock}\nrelease = \"compare\""))).config.protocol;
+    assert_eq!((safe.release, safe.extend), (ReleaseRule::Compare, ExtendRule::Overwrite));
+    assert_eq!(codes(&plain("[[client]]\nprofile = \"shedlock-7\"")), [Code::NotModelled]);
+    let both = read(&plain(&format!("{shedlock}\n[[client]]\nprofile = \"shedlock-7\"\nlease = 2")));
+    assert_eq!(both.config.of_client(0).protocol, Profile::Shedlock7.protocol());
+    let other = read(&plain("[[client]]\nprofile = \"redis-py-8\""));
+    assert_eq!(other.config.of_client(0).protocol, Profile::RedisPy8.protocol());
 }
 
 /// Each of the three looks at a lock that has no TTL yet in a way that the model does not have.

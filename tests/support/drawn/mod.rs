@@ -336,8 +336,11 @@ const ROWS: &[DrawnKey] = &[
         !said.queues() && said.publishes() && said.waits() && said.some("replicas")
     }),
     row("value", &["\"per-acquire\"", "\"per-client\"", "\"per-client\""], 40, Said::stores_values),
-    row("acquire", &["\"set-nx-px\"", "\"setnx-expire\"", "\"setnx-expire\""], 40, Said::has_two_commands),
+    row("acquire", &["\"set-nx-px\"", "\"setnx-expire\"", "\"own-or-free\""], 40, Said::has_two_commands),
     row("release", &["\"compare\"", "\"delete\"", "\"delete\""], 30, Said::has_bare_release),
+    row("extend", &["\"compare\"", "\"overwrite\"", "\"overwrite\""], 30, |said| {
+        said.lock().bare_extend.is_there() && said.has("renew_every")
+    }),
     // Room: not less than usual, for a world in which a step is not explored may stand still.
     row("effects_under_way", &["4", "6"], 3, |said| said.some("replicas")),
     row("messages", &["3", "4"], 3, |_| true),

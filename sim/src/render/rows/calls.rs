@@ -266,7 +266,7 @@ impl Narrator<'_> {
                 self.request(caller, node, call, sent, (reply(self.config, other), Tone::Odd, answer))
             }
             other => {
-                let answer = format!("{master} restarts the lease{}", self.replicas_know());
+                let answer = format!("{master} {}{}", self.extends(node), self.replicas_know());
                 self.request(caller, node, call, sent, (reply(self.config, other), Tone::Good, answer))
             }
         }

@@ -237,6 +237,17 @@ impl Narrator<'_> {
         before.stored.holders.iter().find(is_gone).or_else(|| before.stored.holder())
     }
 
+    /// What a node does that extends the lease: an extension that does not compare takes the lock of whoever holds it.
+    pub(super) fn extends(&self, node: u8) -> String {
+        let before = self.before.nodes[usize::from(node)].stored.holder_under(self.name());
+        match (before, self.hold_on(node)) {
+            (Some(before), Some(after)) if before.holder != after.holder => {
+                format!("stores {} in the lock of {}, with the whole lease", after.holder, before.holder)
+            }
+            _ => "restarts the lease".to_owned(),
+        }
+    }
+
     pub(super) fn hold_on(&self, node: u8) -> Option<&Hold> {
         self.node_after(node).stored.holder_under(self.name())
     }

@@ -41,7 +41,7 @@ impl Narrator<'_> {
             (Verb::Release | Verb::Undo, Reply::StillHeld) => {
                 format!("keeps {}, and restarts the lease", count(self.hold_count_on(node).into(), "hold"))
             }
-            (Verb::Renew, Reply::Renewed) => "restarts the lease".to_owned(),
+            (Verb::Renew, Reply::Renewed) => self.extends(node),
             (Verb::SetTtl, Reply::TtlSet) => match self.holder_on(node) {
                 Some(holder) if *holder != *request.holder => format!("sets the TTL of {holder}'s lock"),
                 _ => "sets the TTL".to_owned(),

@@ -1,6 +1,6 @@
 //! The plain lock: `SET NX PX`, and scripts that compare before they write. Redisson has no such lock.
 
-use lockstep_model::config::{AcquireRule, LockKind, ReleaseRule};
+use lockstep_model::config::{AcquireRule, ExtendRule, LockKind, ReleaseRule};
 use lockstep_redis::HolderId;
 use lockstep_redis::locks::plain::{self, PlainAcquireReply, PlainExpireReply, PlainExtendReply, PlainReleaseReply};
 
@@ -17,10 +17,11 @@ impl Translation for PlainTranslation {
     }
 
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
-        let call = if context.acquire == AcquireRule::SetnxExpire {
-            plain::acquire_without_ttl(&context.scripts, &context.names, &caller.value())
-        } else {
-            plain::acquire(&context.scripts, &context.names, &caller.value(), context.lease)
+        let (scripts, names, value) = (&context.scripts, &context.names, caller.value());
+        let call = match context.acquire {
+            AcquireRule::SetNxPx => plain::acquire(scripts, names, &value, context.lease),
+            AcquireRule::SetnxExpire => plain::acquire_without_ttl(scripts, names, &value),
+            AcquireRule::OwnOrFree => plain::acquire_own_or_free(scripts, names, &value, context.lease),
         };
         ScriptRequest::new(call, |reply| {
             let words = match reply {
@@ -58,7 +59,11 @@ impl Translation for PlainTranslation {
     }
 
     fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
-        let call = plain::extend(&context.scripts, &context.names, &caller.value(), context.lease);
+        let (scripts, names, value) = (&context.scripts, &context.names, caller.value());
+        let call = match context.extend {
+            ExtendRule::Compare => plain::extend(scripts, names, &value, context.lease),
+            ExtendRule::Overwrite => plain::overwrite(scripts, names, &value, context.lease),
+        };
         ScriptRequest::new(call, |reply| {
             let words = match reply {
                 PlainExtendReply::Extended => RENEWED,

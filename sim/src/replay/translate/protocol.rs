@@ -2,7 +2,7 @@
 //! `docs/protocol.md` is made of it.
 
 use lockstep_model::ActionKind;
-use lockstep_model::config::{AcquireRule, ReleaseRule};
+use lockstep_model::config::{AcquireRule, ExtendRule, ReleaseRule};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
 use super::request::ScriptRequest;
@@ -52,6 +52,7 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         has_receipts,
         acquire: AcquireRule::SetNxPx,
         release: ReleaseRule::Compare,
+        extend: ExtendRule::Compare,
         deletes_receipts: has_receipts,
     };
     let (with_receipts, without_receipts) = (context(true), context(false));
@@ -68,6 +69,15 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         rows.push(row(ProtocolPart::Acquire, format!("acquire = \"setnx-expire\": {take}"), "(none; SETNX)"));
         rows.push(row(ProtocolPart::SetTtl, words(&set_ttl), "(none; PEXPIRE)"));
     }
+    let own = RequestContext { acquire: AcquireRule::OwnOrFree, ..context(false) };
+    let own = words(&translation.acquire(&own, &caller));
+    if translation.kind().facts().two_commands.is_there() {
+        rows.push(row(
+            ProtocolPart::Acquire,
+            format!("acquire = \"own-or-free\": {own}"),
+            "(none; a script that looks first)",
+        ));
+    }
     let releases =
         [&with_receipts, &without_receipts, &bare].map(|context| words(&translation.release(context, &caller, "ID")));
     let are_alike = releases[0] == releases[1];
@@ -80,7 +90,14 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
     if has_bare {
         rows.push(row(ProtocolPart::Release, format!("release = \"delete\": {bare}"), "(none; DEL)"));
     }
-    rows.push(row(ProtocolPart::Renew, words(&translation.renew(&with_receipts, &caller)), redisson.renew));
+    let renew = words(&translation.renew(&with_receipts, &caller));
+    let overwrite = RequestContext { extend: ExtendRule::Overwrite, ..context(true) };
+    let overwrite = words(&translation.renew(&overwrite, &caller));
+    let has_bare = overwrite != renew;
+    rows.push(row(ProtocolPart::Renew, renew, redisson.renew));
+    if has_bare {
+        rows.push(row(ProtocolPart::Renew, format!("extend = \"overwrite\": {overwrite}"), "(none; SET XX PX)"));
+    }
     if let Some(request) = translation.leave_queue(&with_receipts, &caller) {
         let once = RequestContext { may_queue: false, ..context(true) };
         let once = words(&translation.acquire(&once, &caller));

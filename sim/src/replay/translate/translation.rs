@@ -1,6 +1,6 @@
 //! What a kind of lock must say about itself so that its histories can be replayed.
 
-use lockstep_model::config::{AcquireRule, LockKind, ReleaseRule};
+use lockstep_model::config::{AcquireRule, ExtendRule, LockKind, ReleaseRule};
 use lockstep_redis::{HoldValue, HolderId, Lease, Names, Scripts};
 
 use super::request::ScriptRequest;
@@ -21,10 +21,12 @@ pub struct RequestContext {
     pub may_queue: bool,
     /// Whether releases leave receipts, in kinds that know them.
     pub has_receipts: bool,
-    /// By how many commands an acquire takes the lock, in kinds that can take it by two.
+    /// How an acquire takes the lock, in kinds that can be taken in several ways.
     pub acquire: AcquireRule,
     /// How a release finds that the lock is its own, in kinds that have a bare one.
     pub release: ReleaseRule,
+    /// How an extension of the lease finds that the lock is its own, in kinds that have a bare one.
+    pub extend: ExtendRule,
     /// Whether a client deletes the receipt of a release that was answered.
     pub deletes_receipts: bool,
 }

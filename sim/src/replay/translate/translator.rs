@@ -59,6 +59,7 @@ impl Translator {
                 has_receipts: own.protocol.receipts,
                 acquire: own.protocol.acquire,
                 release: own.protocol.release,
+                extend: own.protocol.extend,
                 // Where request and answer are one step nobody reads one, and the model has none.
                 deletes_receipts: !own.is_split() || own.protocol.answered_receipt == AnsweredReceipt::Delete,
             })

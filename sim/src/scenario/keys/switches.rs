@@ -8,7 +8,9 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     of_each(key(
         "protocol",
         "profile",
-        "\"redisson-3.15\", \"redisson-3.43\", \"redisson-3.52\", \"redisson-4.3\", \"redisson-4.7\" or \"lockstep\"",
+        "\"redisson-3.15\", \"redisson-3.43\", \"redisson-3.52\", \"redisson-4.3\", \"redisson-4.7\" or \"lockstep\"; for \
+         lock = \"plain\" also \"redis-py-8\", \"redlock-5\", \"redsync-4\", \"redislock-0.10\", \"shedlock-7\" or \
+         \"spring-integration-7\"",
         "\"redisson-4.7\"",
         "the client library whose behaviour is modelled; the other switches override single parts of it",
     )),
@@ -150,7 +152,7 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "protocol",
         "value",
         "\"per-acquire\" or \"per-client\"",
-        "\"per-acquire\"",
+        OF_PROFILE,
         "what a grant stores, for a kind that stores a value by which a release and a renewal find their own: a value that no \
          other acquire has, or the same for all acquires of a client's thread, so that a late release or renewal of an earlier \
          hold takes effect on the next one",
@@ -158,18 +160,27 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         "protocol",
         "acquire",
-        "\"set-nx-px\" or \"setnx-expire\"",
-        "\"set-nx-px\"",
-        "by how many commands an acquire takes the lock, for a kind that can take it by two: one writes the key and its TTL, or \
-         SETNX writes the key and a PEXPIRE after its answer the TTL, so that the lock of a client that ends in between has none",
+        "\"set-nx-px\", \"setnx-expire\" or \"own-or-free\"",
+        OF_PROFILE,
+        "how an acquire takes the lock, for a kind that can be taken in several ways: one command writes the key and its TTL; or \
+         SETNX writes the key and a PEXPIRE after its answer the TTL, so that the lock of a client that ends in between has none; \
+         or a script takes a free lock, and one that has the caller's own value already, so that an acquire may be sent again",
     ),
     key(
         "protocol",
         "release",
         "\"compare\" or \"delete\"",
-        "\"compare\"",
+        OF_PROFILE,
         "how a release finds that the lock is its own, for a kind with a bare release: it compares the value that its acquire has \
          stored, or it does not, and deletes the lock of whoever holds it",
+    ),
+    key(
+        "protocol",
+        "extend",
+        "\"compare\" or \"overwrite\"",
+        OF_PROFILE,
+        "how an extension of the lease finds that the lock is its own, for a kind with a bare one: it compares the value that its \
+         acquire has stored, or it does not, and stores its own value and lease in the lock of whoever holds it",
     ),
     of_each(key(
         "protocol",
