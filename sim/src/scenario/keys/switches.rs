@@ -8,11 +8,11 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     of_each(key(
         "protocol",
         "profile",
-        "\"redisson-3.15\", \"redisson-3.43\", \"redisson-3.52\", \"redisson-4.3\", \"redisson-4.7\" or \"lockstep\"; for \
-         lock = \"plain\" also \"redis-py-8\", \"redlock-5\", \"redsync-4\", \"redislock-0.10\", \"shedlock-7\" or \
-         \"spring-integration-7\"",
+        "\"redisson-3.15\", \"redisson-3.43\", \"redisson-3.52\", \"redisson-4.3\", \"redisson-4.7\", \"lockstep\", \"redis-py-8\", \
+         \"redlock-5\", \"redsync-4\", \"redislock-0.10\", \"shedlock-7\" or \"spring-integration-7\"",
         "\"redisson-4.7\"",
-        "the client library whose behaviour is modelled; the other switches override single parts of it",
+        "the client library whose behaviour is modelled; the other switches override single parts of it. Those that are neither \
+         Redisson nor ours have the plain lock only (docs/locks/plain.md#what-libraries-do)",
     )),
     of_each(key(
         "protocol",
