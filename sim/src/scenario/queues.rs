@@ -43,7 +43,12 @@ fn note_long_queues(parts: &Parts, sections: &Sections<'_>) {
             "the last one in the queue may have its deadline {all} ticks away: a lease, and the wait of everybody"
         );
         Contradiction::not_yet(section, key, &reason)
-            .note(&format!("at most {MAX_TICKS} ticks are possible: choose shorter times, or a longer tick_ms"));
+            .note(&format!(
+                "at most {MAX_TICKS} ticks of {} s are possible: choose a shorter `queue_wait` or `wait_limit`, fewer clients, or a \
+                 longer tick, for example lease = \"60s\" with renew_every = \"20s\" (a tick is the longest time that all \
+                 others are a multiple of)",
+                f64::from(time.tick_ms) / 1000.0
+            ));
     }
 }
 
