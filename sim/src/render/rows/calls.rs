@@ -157,14 +157,12 @@ impl Narrator<'_> {
 
     /// A node refuses to write.
     pub(super) fn refuses_to_write(&self, node: u8) -> (String, Tone, String) {
-        let name = node_name(node);
-        if self.step.answer == Reply::ReadOnly {
-            return (self.label(), Tone::Odd, format!("{name} does not write: it is a replica now"));
-        }
-        if self.step.answer == Reply::SaveFailed {
-            return (self.label(), Tone::Odd, format!("{name} does not write: its last save failed"));
-        }
-        (self.label(), Tone::Odd, format!("{name} does not write: it has not heard of enough replicas recently"))
+        let why = match self.step.answer {
+            Reply::ReadOnly => "it is a replica now",
+            Reply::SaveFailed => "its last save failed",
+            _ => "it has not heard of enough replicas recently",
+        };
+        (self.label(), Tone::Odd, format!("{} does not write: {why}{}", node_name(node), self.then_publishes()))
     }
 
     /// A node finds a key of another type where a lock should be.
