@@ -20,6 +20,8 @@ pub const MAX_REPLICAS: u8 = 2;
 pub const MAX_HOLDS: u8 = 8;
 /// Ticks of any one time: small, because every tick is a state.
 pub const MAX_TICKS: u8 = 60;
+/// The longest time until a deadline in a queue, in ticks: deadlines add up, each to that of the one before.
+pub const MAX_DEADLINE_TICKS: u8 = 240;
 /// Ticks of one jump of a clock, forward or backward: all jumps of a budget together still fit into a byte.
 pub const MAX_JUMP: i8 = 15;
 /// Acquires of one client, when they are bounded.

@@ -61,7 +61,7 @@ impl Exit {
             Self::Usage => "the command line or a file is wrong; nothing was checked",
             Self::Inconclusive => {
                 "a limit (--max-states, --max-memory, --timeout) ended the run before everything was known, or Redisson could \
-                 follow no history to its end"
+                 follow no history to its end (`museum`: not that of some exhibit)"
             }
             Self::Diverged => "real Redis, or Redisson, did something other than the model says",
             Self::Environment => {
@@ -106,7 +106,8 @@ impl Exit {
             Self::Inconclusive => {
                 "Raise the limit, or make the world smaller: fewer clients, smaller fault budgets, shorter times, or a \
                  bound on acquires. What was found before the limit is valid: a violation stays a violation. Where \
-                 Redisson could not follow, the output says why: replay more histories (--cases), or another scenario."
+                 Redisson could not follow, the output says why: replay more histories (`fuzz --cases`), or another scenario. What `museum` does \
+                 not follow on a version is neither seen there nor refuted."
             }
             Self::Diverged => {
                 "The output names the first step at which a request, a reply, a key or a TTL differs. Either the model is wrong, \

@@ -38,7 +38,26 @@ pub fn other_protocols(scenario: &Scenario, text: &str) -> Vec<OtherProtocol> {
 
 /// The same, and those that no profile has; but for what is sent again: the library is set up as the scenario says.
 pub fn every_other_protocol(scenario: &Scenario, text: &str) -> Vec<OtherProtocol> {
-    differing_in(scenario, text, |key| key != RESEND)
+    let of_profile = without_overrides(scenario, text);
+    of_profile.into_iter().chain(differing_in(scenario, text, |key| key != RESEND)).collect()
+}
+
+/// The world with the values of its profile, where its file overrides several of them. `text`: the file.
+fn without_overrides(scenario: &Scenario, text: &str) -> Option<OtherProtocol> {
+    let mut document: DocumentMut = text.parse().expect("the scenario's reader has read it");
+    document.remove("expect");
+    let table = document.get_mut(PROTOCOL)?.as_table_mut()?;
+    let profile = scenario.config.protocol.profile.name();
+    let own: Vec<_> = table.iter().map(|(key, _)| key.to_owned()).collect();
+    let removed: Vec<_> =
+        own.into_iter().filter(|key| key != "profile" && !OF_NO_PROFILE.contains(&key.as_str())).collect();
+    for key in &removed {
+        table.remove(key);
+    }
+    let text = document.to_string();
+    let other = Scenario::parse(&scenario.name, &text).ok()?;
+    let line = format!("{} as profile = \"{profile}\" has them", removed.join(", "));
+    (removed.len() > 1).then_some(OtherProtocol { line, scenario: other, text })
 }
 
 fn differing_in(scenario: &Scenario, text: &str, is_meant: impl Fn(&str) -> bool) -> Vec<OtherProtocol> {

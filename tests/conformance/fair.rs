@@ -6,10 +6,11 @@ use lockstep_redis::locks::fair::{
     Queueing,
 };
 use lockstep_redis::{Call, Lease, Names, ReleaseReceipt, Scripts};
-use lockstep_sim::replay::ServerConnection;
-use lockstep_tests::servers::{TestServer, on_every_server};
+use lockstep_sim::replay::{Player, ServerConnection, suited};
+use lockstep_tests::refused_release::refused_release;
+use lockstep_tests::servers::{TestServer, for_every_version_at_once, on_every_server};
 
-use crate::histories::random_histories_of;
+use crate::histories::{assert_agrees, random_histories_of};
 use crate::kinds::{KindProofs, WrongScript};
 use crate::{holder, lease};
 
@@ -332,6 +333,17 @@ fn a_release_of_a_free_lock_is_told_that_it_has_released_it() {
         lock.acquire(&holder("B"), half_a_minute(), at(0)).unwrap();
         let of_a = lock.release(&holder("A"), 0, half_a_minute(), &ReleaseReceipt::new("r2", lease(20_000))).unwrap();
         assert_eq!(of_a, FairReleaseReply::NotHeld);
+    });
+}
+
+/// `PUBLISH` is no write, and comes before the receipt, which is refused.
+#[test]
+fn a_refused_release_of_a_free_lock_has_told_the_first_waiter() {
+    for_every_version_at_once(|version| {
+        let trace = refused_release(|config| suited(config, version));
+        assert_eq!(trace.state_after(6).clients[1].messages, 1);
+        let mut player = Player::start(version, &trace.config, Scripts::built_in()).expect("servers start");
+        assert_agrees(&mut player, &trace);
     });
 }
 

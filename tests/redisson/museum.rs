@@ -94,7 +94,7 @@ step. Beside it stands a control: a world that differs in a key or two, in which
 
 Versions come from runs: `make test` replays on the newest that has it and on 3.15.6, `make soak` on each, 20 times. \"Not on\" means that
 clients of that version do something else in that world: the history differs there, or clients with its profile have no such
-history. They may have other ways to fail. A version that is not named is one of which a run said neither.
+history. They may have other ways to fail. A version that is not named is one of which a run said neither, or that has another cause for the same.
 
 How likely each is without a gate, where it happens under plain load: [load.md](load.md).
 

@@ -8,11 +8,25 @@ use lockstep_model::client::Slot;
 use lockstep_model::config::WaitRule;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config, Reply};
-use lockstep_sim::replay::{Played, Player};
+use lockstep_sim::replay::{Played, Player, suited};
 use lockstep_sim::scenario::Scenario;
+use lockstep_tests::refused_release::refused_release;
 use lockstep_tests::servers::servers;
 
 use crate::scenarios::{built_in, random_histories, replayed_counterexamples, version_of};
+
+/// Redisson's script of a fair lock too publishes before it writes.
+#[test]
+fn a_release_that_a_server_refuses_has_told_the_first_waiter() {
+    let trace = refused_release(|config| suited(config, &servers()[0]));
+    let played = player(&trace.config).replay(&trace, false).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!((played.difference, played.left), (None, None));
+    // Without that message in the history it is a difference.
+    let mut silent = trace;
+    silent.steps[5].state.clients[1].messages = 0;
+    let played = player(&silent.config).replay(&silent, false).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(played.difference.map(|found| found.what), Some("messages to B".to_owned()));
+}
 
 /// How often a history is run.
 const RUNS: usize = 20;

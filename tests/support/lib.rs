@@ -4,4 +4,5 @@ pub mod command;
 pub mod drawn;
 pub mod free_nodes;
 pub mod page;
+pub mod refused_release;
 pub mod servers;

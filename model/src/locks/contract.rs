@@ -266,6 +266,9 @@ pub struct Outcome<L> {
     pub reply: LockReply,
     /// What was published on the lock's channels.
     pub publish: Option<Publish>,
+    /// Whether that was published before the first write command: then a node that refuses to write has published it all the same,
+    /// since `PUBLISH` is no write, and what a script has done stays done (docs/facts/redis.md#publish-in-a-script).
+    pub publishes_first: bool,
     /// The fencing token that the kind keeps in Redis and issued with this grant. No kind does yet.
     pub token: Option<StoredToken>,
 }
@@ -478,7 +481,7 @@ impl LockContext {
 impl<L> Outcome<L> {
     /// An outcome that publishes nothing and issues no token.
     pub const fn of(stored: L, writes: Writes, reply: LockReply) -> Self {
-        Self { stored, writes, reply, publish: None, token: None }
+        Self { stored, writes, reply, publish: None, publishes_first: false, token: None }
     }
 
     /// The same, and a message is published.
@@ -490,7 +493,7 @@ impl<L> Outcome<L> {
     /// The same, of what contains what was stored.
     #[must_use]
     pub fn map<M>(self, around: impl FnOnce(L) -> M) -> Outcome<M> {
-        let Self { stored, writes, reply, publish, token } = self;
-        Outcome { stored: around(stored), writes, reply, publish, token }
+        let Self { stored, writes, reply, publish, publishes_first, token } = self;
+        Outcome { stored: around(stored), writes, reply, publish, publishes_first, token }
     }
 }

@@ -16,7 +16,7 @@ use super::counted_hold::CountedHold;
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
 use super::values::NoValues;
-use crate::limits::MAX_CLIENTS;
+use crate::limits::{MAX_CLIENTS, MAX_DEADLINE_TICKS};
 use crate::mutants::Mutant;
 use crate::time::Timer;
 
@@ -29,9 +29,6 @@ pub struct Fair {
 
 /// One place for each client: the scenario reader refuses this kind beside clients of several threads.
 const PLACES: usize = MAX_CLIENTS as usize;
-
-/// The longest time until a deadline. The scenario reader refuses worlds that could come so far.
-const LONGEST_TICKS: u8 = 240;
 
 /// Those who wait, the first first. No deadline is before that of the one before it: it is reckoned from that. Free places come
 /// last, and are in their default.
@@ -229,7 +226,7 @@ impl Fair {
             return refused(cleaned, remaining);
         }
         let ahead = queue.iter().last().map_or(remaining, |last| Timer::ticks(last.left_ticks));
-        let left_ticks = ahead.left().unwrap_or(0).saturating_add(context.queue_wait_ticks).min(LONGEST_TICKS);
+        let left_ticks = ahead.left().unwrap_or(0).saturating_add(context.queue_wait_ticks).min(MAX_DEADLINE_TICKS);
         refused(Self { hold, queue: queue.with(QueuedWaiter { holder, left_ticks }) }, ahead)
     }
 
@@ -239,7 +236,9 @@ impl Fair {
             // Its caller is told that it has released, and the first one that the lock is free; a receipt is left as well.
             let writes = if context.leaves_receipts { Writes::ATTEMPT } else { Writes::NONE };
             let outcome = self.wrote_queue(Outcome::of(Self { hold, queue }, writes, LockReply::Released));
-            return Self::telling_the_first(outcome);
+            // The receipt comes after the message, and dead heads are removed before it.
+            let publishes_first = queue == self.queue;
+            return Outcome { publishes_first, ..Self::telling_the_first(outcome) };
         }
         let outcome = self.wrote_queue(hold.release(context, holder).map(|hold| Self { hold, queue }));
         if outcome.publish.is_some() { Self::telling_the_first(outcome) } else { outcome }

@@ -53,9 +53,9 @@ impl<L: Lock> Lock for Named<L> {
         }
         let mut after = self;
         let own = &mut after.locks[usize::from(name)];
-        let Outcome { stored, writes, reply, publish, token } = own.execute(context, request);
+        let Outcome { stored, writes, reply, publish, publishes_first, token } = own.execute(context, request);
         *own = stored;
-        Outcome { stored: after, writes, reply, publish, token }
+        Outcome { stored: after, writes, reply, publish, publishes_first, token }
     }
 
     fn holders(&self) -> impl Iterator<Item = StoredHold> {

@@ -16,7 +16,7 @@ use crate::world::state::World;
 pub(super) const CLAIM: Claim = Claim {
     id: "no-sleeping-waiter",
     kind: PropertyKind::Safety,
-    sentence: "no waiter sleeps with the lock free and nothing under way that will wake it but the TTL timer",
+    sentence: "no waiter whose turn it is sleeps with the lock free and nothing under way that will wake it but the TTL timer",
     source: "Redisson LockPubSub: a release wakes a waiter, the TTL timer is the fallback",
     antecedent: Some(Happening::FellAsleep),
     untested: "no waiter ever sleeps",

@@ -77,7 +77,11 @@ impl<Y: ServerLayout> Server<'_, Y> {
             && let Some(refusal) = self.refusal(node)
         {
             self.notes.happened(Happening::WriteRefused);
-            return Some(Executed::replying(refusal));
+            let published = outcome.publish.filter(|_| outcome.publishes_first);
+            if published.is_some() {
+                self.notes.happened(Happening::Published);
+            }
+            return Some(Executed { published, ..Executed::replying(refusal) });
         }
         let (reply, happening) = Self::reply_of(outcome.reply);
         if let Some(happening) = happening {

@@ -55,9 +55,10 @@ pub(super) fn words(scenario: &str, library: &str, found: &[(String, Agreement)]
     let lines = found.iter().map(line).collect::<Vec<_>>().join(", or ");
     if found.is_empty() {
         format!(
-            "{scenario}: no other value of a single key of [protocol], resend apart, makes the model agree with {library}\n"
+            "{scenario}: neither another value of a single key of [protocol], but for `resend`, which the library is told, nor those \
+             of the profile make the model agree with {library}\n"
         )
     } else {
-        format!("{scenario}: with another value of one key of [protocol] {library} agrees: {lines}\n")
+        format!("{scenario}: with other values in [protocol] {library} agrees: {lines}\n")
     }
 }

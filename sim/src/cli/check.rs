@@ -43,7 +43,8 @@ pub(super) struct CheckArgs {
     /// With --no-normal-forms: still treat states that differ only by the order of the clients as one (native engine only)
     #[arg(long)]
     symmetry: bool,
-    /// Do not store states in which only time can pass (native engine only)
+    /// Do not store states in which only time can pass (native engine only). Of a violation the first history is shown that is
+    /// found then, which may not be the shortest
     #[arg(long)]
     skip_idle: bool,
     /// Bits of the fingerprints that distinguish states; more of them lower the collision probability

@@ -53,6 +53,8 @@ pub enum InModel {
     Violated(Box<Trace>),
     /// It does not.
     Not(Verdict),
+    /// It does not contain what clients of that version do in this world, for this reason.
+    NotModelled(String),
 }
 
 /// What the library does.
@@ -122,8 +124,10 @@ pub enum Doubt {
 pub enum ExhibitOutcome {
     /// The library has the defect, and the model, Redis and the control say the same.
     Reproduced,
-    /// The model has no such history for clients of this version, or the library does something else in it.
+    /// The library does something else in that history.
     Absent,
+    /// The model has no such history for clients of this version, so that the library was not asked.
+    AbsentByModel,
     /// The library does the same, and may not have this defect.
     Doubtful(Doubt),
     /// The library could not be followed through the history.
@@ -150,6 +154,18 @@ pub enum ExamineError {
 }
 
 impl Examination {
+    /// That of a version whose clients the model does not contain in this world, for this reason.
+    fn of_no_world(reason: String) -> Self {
+        let unknown = Verdict::Inconclusive;
+        Self {
+            in_model: InModel::NotModelled(reason.clone()),
+            repaired: unknown,
+            on_redis: None,
+            on_library: OnLibrary::NotFollowed(reason),
+            control: ControlRun { verdict: unknown, histories: (0, 0), difference: None },
+        }
+    }
+
     /// Whether the library has the defect, and the model, Redis and the control say the same.
     pub fn is_reproduced(&self) -> bool {
         self.outcome() == ExhibitOutcome::Reproduced
@@ -158,10 +174,12 @@ impl Examination {
     /// What it comes to.
     pub fn outcome(&self) -> ExhibitOutcome {
         match (&self.on_library, self.doubt()) {
+            _ if matches!(self.in_model, InModel::NotModelled(_)) => ExhibitOutcome::NotFollowed,
             _ if self.is_inconclusive() => ExhibitOutcome::Inconclusive,
             (OnLibrary::Reproduced { .. }, None) => ExhibitOutcome::Reproduced,
             (OnLibrary::Reproduced { .. }, Some(doubt)) => ExhibitOutcome::Doubtful(doubt),
-            (OnLibrary::NothingToReplay | OnLibrary::Differs { difference: Some(_), .. }, _) => ExhibitOutcome::Absent,
+            (OnLibrary::NothingToReplay, _) => ExhibitOutcome::AbsentByModel,
+            (OnLibrary::Differs { difference: Some(_), .. }, _) => ExhibitOutcome::Absent,
             (OnLibrary::Differs { difference: None, .. } | OnLibrary::NotFollowed(_), _) => ExhibitOutcome::NotFollowed,
         }
     }
@@ -203,7 +221,10 @@ impl Examination {
 /// What keeps it from being examined. That the library behaves is a result.
 pub fn examine(exhibit: &Exhibit, on: &Servers<'_>, limits: &Limits<'_>) -> Result<Examination, ExamineError> {
     let profile = on.library.profile();
-    let world = exhibit.world(profile)?;
+    let world = match exhibit.world(profile) {
+        Err(error) if error.is_not_modelled() => return Ok(Examination::of_no_world(error.first())),
+        world => world?,
+    };
     let library = on.library.clone().interrupted_by(exhibit.interruption);
     let in_model = match found(&world, exhibit.property, limits)? {
         (Verdict::Violated, Some(trace)) => InModel::Violated(Box::new(trace)),
@@ -212,7 +233,7 @@ pub fn examine(exhibit: &Exhibit, on: &Servers<'_>, limits: &Limits<'_>) -> Resu
     let (repaired, _) = found(&exhibit.changed(profile, &exhibit.repair)?, exhibit.property, limits)?;
     let (on_redis, on_library) = match &in_model {
         InModel::Violated(trace) => on_both(trace, on, &library, limits)?,
-        InModel::Not(_) => (None, OnLibrary::NothingToReplay),
+        InModel::Not(_) | InModel::NotModelled(_) => (None, OnLibrary::NothingToReplay),
     };
     let control = control(exhibit, &exhibit.changed(profile, &exhibit.control)?, on.server, library, limits)?;
     Ok(Examination { in_model, repaired, on_redis, on_library, control })

@@ -60,6 +60,7 @@ pub fn page(exhibit: &Exhibit, found: &Examination, version: &str, width: usize)
         InModel::Not(verdict) => {
             format!("{property} {verdict} for clients of this version's profile; scenario {scenario}")
         }
+        InModel::NotModelled(reason) => format!("not checked: {reason}; scenario {scenario}"),
     };
     line("model", &in_model);
     if let Some((server, compared, difference)) = &found.on_redis {
@@ -80,12 +81,17 @@ pub fn page(exhibit: &Exhibit, found: &Examination, version: &str, width: usize)
         }
         Some(difference) => format!("differs: {}", difference_line(difference)),
     };
+    if matches!(found.in_model, InModel::NotModelled(_)) {
+        line("today", today);
+        line("result", &format!("not followed on {library}{}", of_file(exhibit, found, version)));
+        return page;
+    }
     let verdict = holds(found.control.verdict);
     line("control", &format!("{} ({}): {verdict}; {library} {beside}", control.sentence, keys(control)));
     line("today", today);
     let result = match found.outcome() {
         ExhibitOutcome::Reproduced => format!("reproduced on {library}"),
-        ExhibitOutcome::Absent if found.on_library == OnLibrary::NothingToReplay => {
+        ExhibitOutcome::AbsentByModel => {
             let profile = Profile::of_redisson(version).map_or("of this version", Profile::name);
             format!("by the model it does not happen with the profile {profile}; {library} was not asked")
         }
@@ -96,7 +102,13 @@ pub fn page(exhibit: &Exhibit, found: &Examination, version: &str, width: usize)
         ExhibitOutcome::NotFollowed => format!("not followed on {library}"),
         ExhibitOutcome::Inconclusive => "a limit kept the model from a verdict".to_owned(),
     };
-    let said = match exhibit.versions.has(version) {
+    line("result", &format!("{result}{}", of_file(exhibit, found, version)));
+    page
+}
+
+/// What the exhibit's file says of a version, where that is not what was found.
+fn of_file(exhibit: &Exhibit, found: &Examination, version: &str) -> &'static str {
+    match exhibit.versions.has(version) {
         Some(true) if found.is_reproduced() => "",
         Some(true) => "; its file says that this version has it",
         Some(false) => "; its file says that this version does not have it",
@@ -104,9 +116,7 @@ pub fn page(exhibit: &Exhibit, found: &Examination, version: &str, width: usize)
             "; its file says nothing about this version, where the cause may be another one"
         }
         None => "; its file says nothing about this version",
-    };
-    line("result", &format!("{result}{said}"));
-    page
+    }
 }
 
 /// What several examinations come to.
@@ -140,6 +150,8 @@ impl Tally {
             }
         };
         line("absent", &ids_with(|outcome| *outcome == ExhibitOutcome::Absent));
+        let by_model = ids_with(|outcome| *outcome == ExhibitOutcome::AbsentByModel);
+        line("not asked, as by the model it does not happen there", &by_model);
         line("not followed", &ids_with(|outcome| *outcome == ExhibitOutcome::NotFollowed));
         line("not confirmed", &ids_with(|outcome| matches!(outcome, ExhibitOutcome::Doubtful(_))));
         line("without a verdict", &ids_with(|outcome| *outcome == ExhibitOutcome::Inconclusive));
@@ -170,6 +182,7 @@ pub fn json_of(exhibit: &Exhibit, found: &Examination, version: &str) -> Value {
     object["model"] = match in_model {
         InModel::Violated(trace) => json!({ "verdict": Verdict::Violated, "steps": trace.steps.len(), "trace": trace }),
         InModel::Not(verdict) => json!({ "verdict": verdict, "steps": null, "trace": null }),
+        InModel::NotModelled(_) => json!({ "verdict": Verdict::Inconclusive, "steps": null, "trace": null }),
     };
     object["redis"] = on_redis.as_ref().map_or(Value::Null, |(server, compared, difference)| {
         json!({ "server": server, "compared": compared, "first_difference": difference_json(difference.as_ref()) })

@@ -151,7 +151,7 @@ impl Code {
             }
             Self::NotModelled => {
                 "The scenario asks for something that the model does not contain yet. There are two causes. Either a \
-                 single key, word or property is not modelled: a lock kind such as fair, more than one group, a \
+                 single key, word or property is not modelled: a lock kind such as multi, more than one group, a \
                  client's role, or a property such as all-or-none. Or a combination is not modelled, \
                  although each part is: clock_jump together with wait_for or min_replicas; a clock_jump backwards \
                  together with fsync = \"everysec\"; clock_jump or vanish_key together with the receipts of a split \

@@ -1,6 +1,7 @@
 //! A lock with a queue: how long its waiters stand in it, and what is not modelled beside one yet.
 
-use lockstep_model::config::{MAX_TICKS, NetworkMode, Profile, SubscribeTo};
+use lockstep_model::config::{NetworkMode, Profile, SubscribeTo};
+use lockstep_model::limits::MAX_DEADLINE_TICKS;
 use lockstep_model::locks::Support;
 
 use super::contradiction::{Contradiction, kinds_with};
@@ -33,7 +34,7 @@ fn note_long_queues(parts: &Parts, sections: &Sections<'_>) {
     let longest = |of: fn(&lockstep_model::config::ClientSettings) -> u8| settings.iter().map(of).max().unwrap_or(0);
     let wait = longest(|own| own.wait_limit.unwrap_or(0)).max(time.queue_wait.unwrap_or(0));
     let all = u32::from(longest(|own| own.lease)) + u32::from(wait) * u32::try_from(settings.len()).unwrap_or(u32::MAX);
-    if all > u32::from(MAX_TICKS) {
+    if all > u32::from(MAX_DEADLINE_TICKS) {
         let (section, key) = if sections.time.span_of("queue_wait").is_some() {
             (&sections.time, "queue_wait")
         } else {
@@ -43,7 +44,12 @@ fn note_long_queues(parts: &Parts, sections: &Sections<'_>) {
             "the last one in the queue may have its deadline {all} ticks away: a lease, and the wait of everybody"
         );
         Contradiction::not_yet(section, key, &reason)
-            .note(&format!("at most {MAX_TICKS} ticks are possible: choose shorter times, or a longer tick_ms"));
+            .note(&format!(
+                "at most {MAX_DEADLINE_TICKS} ticks of {} s are possible: choose a shorter `queue_wait` or `wait_limit`, fewer clients, or a \
+                 longer tick, for example lease = \"60s\" with renew_every = \"20s\" (a tick is the longest time that all \
+                 others are a multiple of)",
+                f64::from(time.tick_ms) / 1000.0
+            ));
     }
 }
 

@@ -85,7 +85,16 @@ impl Narrator<'_> {
             return first
                 .map_or_else(|| "the lock is free".to_owned(), |first| format!("{first} is next in the queue"));
         };
+        let left_ms = self.hold_on(node).and_then(|hold| hold.ttl_ms);
+        let ticks_left = left_ms.map(|ms| ms.div_ceil(self.config.time.tick_ms.into()));
         match remaining_ticks {
+            // Whoever is behind others in a queue is told of the last deadline there.
+            Some(ticks) if self.config.lock.facts().queue.is_there() && ticks_left != Some(ticks.into()) => {
+                format!(
+                    "{holder} has it; the last one before it in the queue may wait for {}",
+                    time(self.config, ticks.into())
+                )
+            }
             Some(ticks) => format!("{holder} has it, for {} more unless renewed", time(self.config, ticks.into())),
             // A caller of a queue that does not wait is told no time.
             None if self.hold_on(node).is_some_and(|hold| hold.ttl_ms.is_some()) => format!("{holder} has it"),
@@ -148,14 +157,12 @@ impl Narrator<'_> {
 
     /// A node refuses to write.
     pub(super) fn refuses_to_write(&self, node: u8) -> (String, Tone, String) {
-        let name = node_name(node);
-        if self.step.answer == Reply::ReadOnly {
-            return (self.label(), Tone::Odd, format!("{name} does not write: it is a replica now"));
-        }
-        if self.step.answer == Reply::SaveFailed {
-            return (self.label(), Tone::Odd, format!("{name} does not write: its last save failed"));
-        }
-        (self.label(), Tone::Odd, format!("{name} does not write: it has not heard of enough replicas recently"))
+        let why = match self.step.answer {
+            Reply::ReadOnly => "it is a replica now",
+            Reply::SaveFailed => "its last save failed",
+            _ => "it has not heard of enough replicas recently",
+        };
+        (self.label(), Tone::Odd, format!("{} does not write: {why}{}", node_name(node), self.then_publishes()))
     }
 
     /// A node finds a key of another type where a lock should be.

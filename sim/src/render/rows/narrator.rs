@@ -152,6 +152,8 @@ impl Narrator<'_> {
             };
         }
         match after.wake_in.map(for_ticks) {
+            // It was told that no time is left.
+            Some(left) if after.may_wake_now => format!("; {name} asks again at once, or at most {left} later"),
             Some(left) if message.is_empty() => format!("; {name} sleeps for {left}"),
             Some(left) => format!("; {name} sleeps {message}, or for {left}"),
             None => format!("; {name} sleeps {message}"),

@@ -10,7 +10,7 @@ use lockstep_model::client::{Phase, Slot};
 use lockstep_model::config::{Profile, Resend};
 use lockstep_model::limits::RENEWAL_BATCH;
 use lockstep_model::trace::{ClientMode, NodeRole, Trace, client_name};
-use lockstep_model::{Action, Config, Happening, Reply};
+use lockstep_model::{Action, Config, Reply};
 use redis::Cmd;
 
 use super::applications::{Applications, NewClient, ServerReach};
@@ -420,7 +420,7 @@ impl Target for RedissonClients {
             self.observe_batch_waits(step, testbed)?;
             self.end_renewal_wait(step, testbed)?;
         }
-        if step.has(Happening::Published) && !testbed.findings.is_over() {
+        if !testbed.findings.is_over() {
             self.await_messages(step, testbed)?;
         }
         Ok(())

@@ -88,7 +88,8 @@ fn refuse_queue(config: &Config, program: &RedissonProgram) -> Result<(), Replay
     }
     let has_no_setting = |own: &Config| {
         let has_limit = own.time.wait_limit.is_some_and(|limit| limit > 0);
-        own.protocol.profile == Profile::Redisson343 && !has_limit
+        let is_of_3_43 = own.protocol.profile == Profile::Redisson343 || program.profile() == Profile::Redisson343;
+        is_of_3_43 && !has_limit
     };
     if queue_ms != USUAL_QUEUE_MS && all().any(|own| has_no_setting(&own)) {
         return refused(
