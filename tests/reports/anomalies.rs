@@ -143,6 +143,8 @@ const GROUPS: [AnomalyGroup; 8] = [
             "late-copy-of-a-resent-release",
             "resent-requests",
             "plain-release-by-delete",
+            "plain-shedlock-frees-the-next-lock",
+            "plain-late-extension-takes-the-next-lock",
             "plain-late-expire-meets-another-lock",
             "plain-late-release-takes-the-next-grant",
             "requests-served-in-another-order",
@@ -258,6 +260,7 @@ const HELD_FOR_LESS: ScenarioLine = ("time", "hold_at_most", "2");
 const ONE_PER_ACQUIRE: ScenarioLine = ("protocol", "value", "\"per-acquire\"");
 const AS_ONE_COMMAND: ScenarioLine = ("protocol", "acquire", "\"set-nx-px\"");
 const COMPARED: ScenarioLine = ("protocol", "release", "\"compare\"");
+const EXTENDED_IF_OWN: ScenarioLine = ("protocol", "extend", "\"compare\"");
 const LONG_QUEUE: ScenarioLine = ("time", "queue_wait", "9");
 const OF_2026: ScenarioLine = ("protocol", "profile", "\"redisson-4.7\"");
 
@@ -268,10 +271,12 @@ const ON_THE_MASTER: ScenarioLine = ("protocol", "subscribe_to", "\"master\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 28] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 30] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-release-by-delete", &[COMPARED]),
+    ("plain-shedlock-frees-the-next-lock", &[COMPARED]),
+    ("plain-late-extension-takes-the-next-lock", &[EXTENDED_IF_OWN]),
     ("plain-setnx-then-expire", &[AS_ONE_COMMAND]),
     ("plain-late-expire-meets-another-lock", &[AS_ONE_COMMAND]),
     ("plain-late-release-takes-the-next-grant", &[ONE_PER_ACQUIRE]),
