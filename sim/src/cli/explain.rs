@@ -20,7 +20,7 @@ use crate::render::words;
 use crate::render::words::{hanging, next};
 use crate::replay::redisson::Departure;
 use crate::scenario;
-use crate::scenario::{CLIENT, KEYS, Others, Scenario, ScenarioKey, TABLES, header};
+use crate::scenario::{CLIENT, KEYS, Others, Scenario, ScenarioKey, TABLES, calls_of_profile, header};
 
 #[derive(clap::Args)]
 pub(super) struct ExplainArgs {
@@ -164,8 +164,24 @@ fn of_term(term: &GlossaryTerm) -> String {
 
 /// What each key of `[protocol]` is where a scenario sets only its profile.
 fn of_profile(profile: Profile) -> String {
-    let switches = words::switches(profile.protocol());
-    let lines = switches.into_iter().map(|(key, value)| format!("  {key} = {value}\n"));
+    const OF_A_KEY: [&str; 4] = ["value", "acquire", "release", "extend"];
+    const OF_REDISSON: [&str; 7] = [
+        "receipts",
+        "answered_receipt",
+        "partial_release",
+        "renewal_batch",
+        "remembered_lease",
+        "wait_rule",
+        "request_id",
+    ];
+    // No profile sets these two: what is sent again, and where one subscribes, is of the deployment; nor what only some worlds can have.
+    const OF_NONE: [&str; 6] = ["subscribe_to", "wait_after", "answer_within", "resend", "retry_attempts", "receipt"];
+    let is_of_redisson = profile.only_lock().is_none();
+    let not_its_own = if is_of_redisson { &OF_A_KEY[..] } else { &OF_REDISSON[..] };
+    let switches =
+        words::switches(profile.protocol()).into_iter().chain(words::sending(calls_of_profile(Some(profile))));
+    let switches = switches.filter(|(key, _)| !not_its_own.contains(key) && !OF_NONE.contains(key));
+    let lines = switches.map(|(key, value)| format!("  {key} = {value}\n"));
     format!("\nprofile = \"{}\" sets\n{}", profile.name(), lines.collect::<String>())
 }
 

@@ -112,7 +112,7 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
 }
 
 /// How requests are sent, as a scenario would write it.
-fn sending(calls: Calls) -> Vec<KeyAndValue> {
+pub fn sending(calls: Calls) -> Vec<KeyAndValue> {
     let Calls {
         answer_within,
         resend,

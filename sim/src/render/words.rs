@@ -3,7 +3,7 @@
 pub use super::actions::{actor, deed, does};
 pub use super::assumptions::assumptions;
 pub use super::claims::{about, as_declared};
-pub use super::clients::switches;
+pub use super::clients::{sending, switches};
 pub use super::holds::stored;
 pub use super::lasso::{fairness, goes_on};
 pub use super::prose::{hanging, next, wrapped};

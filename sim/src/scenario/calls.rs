@@ -59,7 +59,7 @@ pub(super) fn read(
 }
 
 /// The switches of a profile. What is sent again is not one of them: it depends on the deployment, not on the version.
-pub(super) const fn of_profile(profile: Option<Profile>) -> Calls {
+pub(crate) const fn of_profile(profile: Option<Profile>) -> Calls {
     match profile {
         Some(Profile::Redisson315) => {
             Calls { request_id: RequestId::PerTry, registration: Registration::Unordered, ..Calls::DEFAULT }

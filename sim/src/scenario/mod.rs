@@ -32,6 +32,7 @@ mod ticks;
 mod waits;
 
 pub use builtin::{BuiltIn, builtin, builtin_files};
+pub(crate) use calls::of_profile as calls_of_profile;
 pub use code::{Code, explain};
 pub use definition::{Others, Scenario, TimesWithUnits};
 pub use error::{MAX_PROBLEMS, Problem, ScenarioError};
