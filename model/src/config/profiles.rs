@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::defaults::{is_default, is_usual_batch, usual_batch};
 use crate::limits::RENEWAL_BATCH;
-use crate::locks::kind::LockKind;
 
 /// The switches of the protocol between client and server, each read where its rule stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -128,7 +127,7 @@ pub enum AcquireRule {
     /// between has no TTL (docs/locks/plain.md#setnx-then-expire).
     SetnxExpire,
     /// By a script that looks first: a free lock is taken, and one with the caller's own value is granted again with the full
-    /// lease (docs/facts/libraries.md#spring-integration, #bsm-redislock). An acquire that is sent again finds its own key.
+    /// lease (docs/facts/libraries.md#spring-integration, #redislock). An acquire that is sent again finds its own key.
     OwnOrFree,
 }
 
@@ -328,21 +327,22 @@ impl Profile {
         }
     }
 
-    /// The kind of lock that a library has which has one kind only; `None`: it is a profile of Redisson or our own.
-    pub const fn only_lock(self) -> Option<LockKind> {
+    /// Whether it is of a library whose lock is one key with a value, by which a release finds its own
+    /// ([`Facts::value`](crate::locks::Facts::value)).
+    pub const fn is_of_one_key(self) -> bool {
         match self {
             Self::Redisson315
             | Self::Redisson343
             | Self::Redisson352
             | Self::Redisson43
             | Self::Redisson47
-            | Self::Lockstep => None,
+            | Self::Lockstep => false,
             Self::RedisPy8
             | Self::Redlock5
             | Self::Redsync4
             | Self::Redislock010
             | Self::Shedlock7
-            | Self::SpringIntegration7 => Some(LockKind::Plain),
+            | Self::SpringIntegration7 => true,
         }
     }
 

@@ -176,7 +176,7 @@ fn of_profile(profile: Profile) -> String {
     ];
     // No profile sets these two: what is sent again, and where one subscribes, is of the deployment; nor what only some worlds can have.
     const OF_NONE: [&str; 6] = ["subscribe_to", "wait_after", "answer_within", "resend", "retry_attempts", "receipt"];
-    let is_of_redisson = profile.only_lock().is_none();
+    let is_of_redisson = !profile.is_of_one_key();
     let not_its_own = if is_of_redisson { &OF_A_KEY[..] } else { &OF_REDISSON[..] };
     let switches =
         words::switches(profile.protocol()).into_iter().chain(words::sending(calls_of_profile(Some(profile))));

@@ -52,18 +52,21 @@ fn note_profiles_of_kinds(parts: &Parts, sections: &Sections<'_>, lock: Option<&
         .zip(profiles)
         .chain(parts.protocol.map(|common| (&sections.protocol, common.profile)))
     {
-        if let Some(only) = profile.only_lock().filter(|only| *only != kind) {
-            let (library, own, other) = (profile.name(), only.name(), kind.name());
-            Contradiction::of(table, "profile", &format!("{library} has no lock like the {other} one"))
-                .with(lock.cloned(), format!("{library} has one kind of lock: {own}"))
-                .note(&format!("use lock = \"{own}\", or the profile of a version of Redisson"));
+        if profile.is_of_one_key() && !kind.facts().value.is_there() {
+            let (library, kind) = (profile.name(), kind.name());
+            Contradiction::of(table, "profile", &format!("{library} has no lock like the {kind} one"))
+                .with(lock.cloned(), format!("the lock of {library} is one key with a value"))
+                .note(&format!(
+                    "use {}, or the profile of a version of Redisson",
+                    kinds_with(|facts| facts.value.is_there())
+                ));
         }
     }
     let Some(common) = parts.protocol else { return };
     for (table, own) in sections.client.iter().flatten().zip(settings) {
         let profile = own.protocol.profile;
         let of_library = profile.protocol();
-        if profile.only_lock() == Some(kind) && of_library.with_rules_of(common) != of_library {
+        if profile.is_of_one_key() && of_library.with_rules_of(common) != of_library {
             let reason = "a client that takes, extends or releases the lock in another way than the others";
             Contradiction::not_yet(table, "profile", &format!("{reason} is not modelled yet"))
                 .note("say the profile in [protocol], for all clients");

@@ -228,8 +228,8 @@ fn scenarios_and_traces_spell_the_switches_alike() {
             .map(|key| format!("{key} = {}\n", spelt[key]))
             .concat();
         let text = smallest_and(&format!("[protocol]\n{lines}")).replace("lease = 3", "lease = 3\nrenew_every = 1");
-        let text = text
-            .replace("\"reentrant\"", &format!("\"{}\"", profile.only_lock().unwrap_or(LockKind::Reentrant).name()));
+        let kind = if profile.is_of_one_key() { "\"plain\"" } else { "\"reentrant\"" };
+        let text = text.replace("\"reentrant\"", kind);
         assert_eq!(read(&text).config.protocol, profile.protocol());
     }
     for rule in [PromoteRule::Any, PromoteRule::MostData, PromoteRule::Priority] {
