@@ -133,4 +133,17 @@ mod tests {
         assert!(!lines.iter().any(|line| line.starts_with("stale_renewal")), "one step: {lines:?}");
         assert!(others.iter().all(|other| other.scenario.config != scenario.config));
     }
+
+    #[test]
+    fn where_several_switches_are_overridden_the_profile_without_them_is_tried_too() {
+        let file = BuiltIn::named("missed-renewal-of-2026").expect("it is built in");
+        let with = |lines: &str| {
+            let text = file.text.replace("[protocol]\n", &format!("[protocol]\n{lines}"));
+            let scenario = Scenario::parse("overridden", &text).unwrap_or_else(|error| panic!("{error}"));
+            without_overrides(&scenario, &text)
+        };
+        assert!(with("failed_renewal = \"forget\"\n").is_none(), "one is among the others");
+        let found = with("failed_renewal = \"forget\"\npartial_release = \"ignore\"\n").expect("two are not");
+        assert_eq!(found.scenario.config.protocol, found.scenario.config.protocol.profile.protocol());
+    }
 }

@@ -72,6 +72,12 @@ fn an_exhibit_that_cannot_be_followed_on_a_version_says_why() {
     assert!(reason.contains("a server that is a replica answers"), "{reason}");
     assert_eq!(found.outcome(), ExhibitOutcome::NotFollowed);
     assert!(!found.is_reproduced() && !found.is_contradicted());
+    // That of 2021 has rules in a queue that the model does not contain.
+    let exhibit = Exhibit::named("F6").expect("it is in the museum");
+    let found = examined(&exhibit, "3.15.6", 1);
+    assert_eq!(found.outcome(), ExhibitOutcome::NotFollowed);
+    let page = museum::page(&exhibit, &found, "3.15.6", 120);
+    assert!(page.contains("is not modelled yet") && page.contains("not followed on Redisson 3.15.6"), "{page}");
 }
 
 /// `reports/museum.md`.

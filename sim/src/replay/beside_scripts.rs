@@ -19,8 +19,7 @@ impl Difference {
 }
 
 fn says_of_scripts(server: &ServerProgram, trace: &Trace, of_library: &Difference) -> Result<String, ReplayError> {
-    let actions: Vec<_> = trace.actions().into_iter().take(of_library.step).collect();
-    let cut = Trace { steps: trace.steps[..actions.len()].to_vec(), ..trace.clone() };
+    let cut = Trace { steps: trace.steps.iter().take(of_library.step).cloned().collect(), ..trace.clone() };
     let played = Player::start(server, &trace.config, Scripts::built_in())?.replay(&cut, true)?;
     Ok(match played.difference {
         Some(found) if (found.step, &found.what) == (of_library.step, &of_library.what) => found.redis,
