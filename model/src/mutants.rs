@@ -59,6 +59,8 @@ mutants! {
     WaitIgnored,
     /// A caller is told of each refusal, however the next attempt is answered.
     RefusalRemembered,
+    /// A caller that looks at its clock goes on when its grant is over.
+    ValidityIgnored,
     /// Messages are never delivered.
     MessagesNeverArrive,
     /// A waiter has no timer: only a message wakes it.

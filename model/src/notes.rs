@@ -185,6 +185,8 @@ happenings! {
     QueueServed = "queue_served",
     /// Somebody whose deadline was over was removed from the head of the queue.
     DeadHeadRemoved = "dead_head_removed",
+    /// A caller found that its grant is over by its own clock, and stopped.
+    ValidityOver = "validity_over",
 }
 
 /// Declares the rules about a step.

@@ -98,6 +98,9 @@ impl<Q: InFlight> Process<'_, Q> {
             (Verb::Acquire | Verb::Renew, _) => Phase::AskingAgain,
         };
         calling.wake_in = Timer::OFF;
+        if verb == Verb::Acquire {
+            self.count_from_ask(thread);
+        }
     }
 
     /// Whether the reply to a request will be awaited once a node has executed it.
@@ -222,6 +225,9 @@ impl<Q: InFlight> Process<'_, Q> {
                     self.remember_lease();
                 }
                 if is_alive {
+                    if request.is_granted() {
+                        self.extend_validity_by(thread, &request);
+                    }
                     self.hear_acquire(thread, reply, request.token);
                     if self.config.is_mutated(Mutant::AnswerBelievedPerTry) && reply == Reply::Acquired {
                         let retries = self.config.calls.retry_attempts - request.retries_left;
@@ -248,6 +254,9 @@ impl<Q: InFlight> Process<'_, Q> {
                 Answered::DropReceipt { receipt: request.id }
             }
             Verb::Renew => {
+                if reply == Reply::Renewed {
+                    self.extend_validity_by(thread, &request);
+                }
                 self.hear_renewal(thread, reply, request.is_stale);
                 Answered::Heard
             }
@@ -327,6 +336,9 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(crate) fn resend(&mut self, slot: Slot, request: Request, sending: Sending) -> Option<()> {
         let retries_left = request.retries_left.checked_sub(1)?;
         self.abandon_attempt(request)?;
+        if request.verb == Verb::Acquire && !slot.is_late() {
+            self.count_from_ask(request.thread);
+        }
         let answer_left = Timer::ticks(self.config.calls.answer_within);
         *self.in_flight.requests_mut()?.slot_mut(slot) = Some(Request {
             node: sending.node,

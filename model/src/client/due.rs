@@ -64,7 +64,7 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                         is_at_limit || (may_ask && is_woken)
                     }
                     // In a nested call the code goes on, limit or not, and so does the belief: only code that runs can end.
-                    Phase::Idle => thread.believes() && thread.hold_left.is_due(),
+                    Phase::Idle => thread.has_hold() && (thread.hold_left.is_due() || thread.has_stopped()),
                     Phase::Confirming => reach.answers,
                     // A request in flight is waited for where the network is.
                     Phase::Undoing | Phase::SettingTtl => requests.get(Slot::of_thread(number)).is_none(),

@@ -14,6 +14,7 @@ pub mod requests;
 pub mod state;
 pub(crate) mod sync_wait;
 mod two_commands;
+pub(crate) mod validity;
 pub(crate) mod wait_loop;
 pub(crate) mod watchdog;
 

@@ -69,6 +69,9 @@ impl<Q: InFlight> Process<'_, Q> {
             // An error is no answer.
             return self.round_failed(batch);
         }
+        for thread in batch.threads().filter(|thread| !missed.has(*thread)) {
+            self.extend_validity(thread);
+        }
         for thread in missed.threads() {
             self.miss(thread);
         }

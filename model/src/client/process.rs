@@ -88,7 +88,7 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(crate) fn crash_thread(&mut self, thread: u8) -> Option<()> {
         let is_running = self.client.is_running();
         let dying = self.thread(thread);
-        let is_holding = dying.phase == Phase::Idle && dying.believes();
+        let is_holding = dying.phase == Phase::Idle && dying.has_hold();
         // With a request in flight its process hears the reply all the same.
         if !is_running || !(is_holding || dying.is_calling()) {
             return None;
@@ -116,6 +116,7 @@ impl<Q: InFlight> Process<'_, Q> {
             return None;
         }
         self.client.mode = Mode::Running;
+        self.look_at_clock();
         Some(())
     }
 

@@ -137,7 +137,7 @@ pub enum Mode {
 
 /// One thread: where it is in `lock()`, and what it believes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-// In the order in which it is hashed: six bytes are then one word to read.
+// In the order in which it is hashed: its bytes are then one word to read.
 #[repr(C)]
 pub struct Thread {
     /// Where it is.
@@ -155,6 +155,8 @@ pub struct Thread {
     pub wake_in: Timer,
     /// Until it releases at the latest.
     pub hold_left: Timer,
+    /// Until its grant is over by its own clock, if its caller looks at it; overdue: the caller has looked, and stopped.
+    pub valid_left: Timer,
 }
 
 /// How often a thread believes it holds, and the token of its write that is under way to the resource, in one byte.
@@ -245,6 +247,7 @@ impl Thread {
         limit_left: Timer::OFF,
         wake_in: Timer::OFF,
         hold_left: Timer::OFF,
+        valid_left: Timer::OFF,
     };
     /// Dead.
     pub const DEAD: Self = Self { phase: Phase::Dead, ..Self::IDLE };
@@ -314,9 +317,15 @@ impl Thread {
         self.counts = ThreadCounts(self.holds() | token << ThreadCounts::BITS);
     }
 
-    /// Whether it believes it holds. A thread that has called release does not count on that hold any more.
-    pub const fn believes(&self) -> bool {
+    /// Whether it has a hold that it has not called release for, as far as it knows.
+    pub const fn has_hold(&self) -> bool {
         self.holds() > matches!(self.phase, Phase::Releasing) as u8
+    }
+
+    /// Whether it believes it holds. A thread that has called release does not count on that hold any more, nor does one that has
+    /// stopped because its grant is over by its own clock.
+    pub const fn believes(&self) -> bool {
+        self.has_hold() && !self.has_stopped()
     }
 
     /// Whether it is somewhere in `lock()`, and not granted yet.

@@ -42,6 +42,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A thread was granted the lock, and waits for the answer to its `WAIT` before it believes.
     pub(crate) fn begin_confirming(&mut self, thread: u8, token: u8) {
         self.leave(thread);
+        self.count_from_grant(thread);
         let confirming = self.thread_mut(thread);
         confirming.phase = Phase::Confirming;
         confirming.token = confirming.token.max(token);
@@ -83,7 +84,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// The acquire has failed. A thread that held before holds as before.
     pub(crate) fn leave_unconfirmed(&mut self, thread: u8) {
         let leaving = self.thread_mut(thread);
-        *leaving = if leaving.believes() { Thread { phase: Phase::Idle, ..*leaving } } else { leaving.settled() };
+        *leaving = if leaving.has_hold() { Thread { phase: Phase::Idle, ..*leaving } } else { leaving.settled() };
     }
 
     /// Whether a thread is about to give its grant back.

@@ -122,20 +122,22 @@ impl<Q: InFlight> Process<'_, Q> {
     /// Whether a thread can release.
     pub(crate) fn can_release(&self, thread: u8) -> bool {
         let releasing = self.thread(thread);
-        self.client.is_running() && releasing.phase == Phase::Idle && releasing.believes()
+        self.client.is_running() && releasing.phase == Phase::Idle && releasing.has_hold()
     }
 
     /// Whether a thread can call release although it does not believe it holds.
     pub(crate) fn can_release_foreign(&self, thread: u8) -> bool {
         let releasing = self.thread(thread);
-        self.client.is_running() && releasing.phase == Phase::Idle && !releasing.believes()
+        self.client.is_running() && releasing.phase == Phase::Idle && !releasing.has_hold()
     }
 
     /// A thread hears the reply to its acquire. True: it holds now, as far as it knows.
     pub(crate) fn hear_acquire(&mut self, thread: u8, reply: Reply, token: u8) -> bool {
+        let counted = self.thread(thread).valid_left;
         match OnePart.next(Some(reply)) {
             Next::Wait { .. } if self.believes_refusals() => {
                 self.leave(thread);
+                self.count_grant(thread, counted);
                 self.believe(thread, token);
                 return true;
             }
@@ -144,6 +146,7 @@ impl<Q: InFlight> Process<'_, Q> {
             Next::Believe => {
                 let has_swallowed = self.thread(thread).has_swallowed();
                 self.leave(thread);
+                self.count_grant(thread, counted);
                 if self.config.sets_ttl_apart() {
                     self.begin_setting_ttl(thread, token);
                     return false;
@@ -172,7 +175,7 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(super) fn believe(&mut self, thread: u8, token: u8) {
         let hold_left = Timer::optional(self.config.time.hold_at_most);
         let holding = self.thread_mut(thread);
-        if !holding.believes() {
+        if !holding.has_hold() {
             holding.hold_left = hold_left;
         }
         holding.phase = Phase::Idle;
@@ -180,6 +183,7 @@ impl<Q: InFlight> Process<'_, Q> {
         if token > 0 {
             holding.token = token;
         }
+        self.look_at_clock();
     }
 
     /// An acquire whose outcome is unknown: the exception leaves `lock()`.
@@ -229,7 +233,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A thread that does not believe any more remembers nothing.
     fn settle(&mut self, thread: u8) {
         let settling = self.thread_mut(thread);
-        if !settling.believes() {
+        if !settling.has_hold() {
             *settling = settling.settled();
         }
     }
@@ -240,6 +244,7 @@ impl<Q: InFlight> Process<'_, Q> {
         let publishes = config.lock.facts().publishes();
         let swallows_interrupts = config.swallows_interrupts() && publishes;
         let refused = self.thread_mut(thread);
+        refused.forget_ask();
         if !config.waits() {
             refused.phase = Phase::Idle;
             refused.wait_left = Timer::OFF;
@@ -276,6 +281,7 @@ impl<Q: InFlight> Process<'_, Q> {
         leaving.wait_left = Timer::OFF;
         leaving.limit_left = Timer::OFF;
         leaving.wake_in = Timer::OFF;
+        leaving.forget_ask();
         if !self.client.uses_wakeup_entry() {
             self.client.wakeup = WakeupEntry::NONE;
             if let Some(requests) = self.in_flight.requests_mut() {
@@ -342,6 +348,7 @@ impl<Q: InFlight> Process<'_, Q> {
         let mut is_overrun = false;
         let may_enter_again = self.config.clients.max_holds > 1;
         let swallows_interrupts = self.config.swallows_interrupts();
+        let looks = !self.config.is_mutated(Mutant::ValidityIgnored);
         let client = &mut *self.client;
         if !client.is_alive() {
             return false;
@@ -357,6 +364,7 @@ impl<Q: InFlight> Process<'_, Q> {
             thread.wake_in = thread.wake_in.later();
             thread.hold_left =
                 if may_enter_again { thread.hold_left.later_or_overdue() } else { thread.hold_left.later() };
+            thread.validity_passes(client.mode, looks, self.notes);
         }
         client.renewal.tick();
         client.asks_in = client.asks_in.later();

@@ -24,5 +24,5 @@ pub use profiles::{
 };
 pub use sections::{
     Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, InterruptedWait, LockObjects, MessageDelay, Network,
-    NetworkMode, PromoteRule, ReplicasLeave, Resource, Time, Ttls, WriteDelay,
+    NetworkMode, PromoteRule, ReplicasLeave, Resource, StopsAt, Time, Ttls, WriteDelay,
 };

@@ -123,6 +123,21 @@ pub struct Clients {
     /// What an interrupt does to a waiter that is asleep.
     #[serde(default, skip_serializing_if = "is_default")]
     pub interrupted_wait: InterruptedWait,
+    /// When a caller stops although it has not released.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub stops_at: StopsAt,
+}
+
+/// When a caller that holds stops although it has not released: whether it looks at its own clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum StopsAt {
+    /// Never: it looks at no clock, as most callers do.
+    #[default]
+    Never,
+    /// When its lease is over by its own clock, counted from when it asked for the grant, or sent the last renewal that succeeded.
+    Validity,
 }
 
 /// By which lock objects a client calls. An object remembers the lease that it was last given

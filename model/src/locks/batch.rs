@@ -16,9 +16,14 @@ impl RenewalBatch {
         Self(self.0 | 1 << thread)
     }
 
+    /// Whether that of this thread is among them.
+    pub(crate) const fn has(self, thread: u8) -> bool {
+        self.0 >> thread & 1 != 0
+    }
+
     /// Whose, in the order of the names in the script.
     pub fn threads(self) -> impl Iterator<Item = u8> {
-        (0..MAX_THREADS).filter(move |thread| self.0 >> thread & 1 != 0)
+        (0..MAX_THREADS).filter(move |thread| self.has(*thread))
     }
 
     /// The last of them; `None`: there is none.

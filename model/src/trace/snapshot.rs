@@ -111,6 +111,8 @@ fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) ->
         wake_in: state.wake_in.left(),
         may_wake_now: state.wake_in.may_fire() && !state.wake_in.is_due(),
         hold_left: state.hold_left.left(),
+        valid_left: state.valid_left.left(),
+        has_stopped: state.has_stopped(),
         value: world.requester(holder).value,
         acknowledged_by: (0..config.nodes()).filter(is_acknowledged_by).map(node_name).collect(),
     }

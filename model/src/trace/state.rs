@@ -153,6 +153,12 @@ pub struct ThreadState {
     pub may_wake_now: bool,
     /// Ticks until it must have released.
     pub hold_left: Option<u8>,
+    /// Ticks until its grant is over by its own clock; recorded where callers look at it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub valid_left: Option<u8>,
+    /// Whether it has found that its grant is over, and has stopped.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub has_stopped: bool,
     /// Which of its acquires it asks for or holds by; recorded where acquires are told apart.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub value: u8,
@@ -259,9 +265,10 @@ impl State {
 }
 
 impl ThreadState {
-    /// Whether it believes it holds the lock. A thread that has called release does not rely on that hold any more.
+    /// Whether it believes it holds the lock. A thread that has called release does not rely on that hold any more, nor does one that
+    /// has stopped.
     pub fn believes(&self) -> bool {
-        self.holds > u8::from(self.phase == Phase::Releasing)
+        self.holds > u8::from(self.phase == Phase::Releasing) && !self.has_stopped
     }
 
     /// Whether it has called `lock()` and that has not returned.

@@ -134,7 +134,7 @@ impl<Y: Layout> Context<'_, Y> {
         let thread = self.world.thread(requester.holder);
         let token = if executed.reply != Reply::Acquired {
             0
-        } else if executed.is_reentry && thread.believes() {
+        } else if executed.is_reentry && thread.has_hold() {
             // Its grant is the one that it has, also if it is told meanwhile that a renewal was missed.
             thread.token
         } else {

@@ -40,7 +40,7 @@ pub struct Prefilter<Y: Layout> {
 #[expect(clippy::struct_excessive_bools, reason = "a posture is a number, a bit each")]
 struct ThreadPosture {
     phase: Phase,
-    believes: bool,
+    has_hold: bool,
     /// It may start another acquire, and hold once more.
     may_enter: bool,
     /// Its wait limit is over.
@@ -68,7 +68,7 @@ impl ThreadPosture {
         Phase::ALL.into_iter().flat_map(|phase| {
             (0..1 << 5).map(move |bits| Self {
                 phase,
-                believes: bits & 1 != 0,
+                has_hold: bits & 1 != 0,
                 may_enter: bits & 2 != 0,
                 is_at_limit: bits & 4 != 0,
                 has_permit: bits & 8 != 0,
@@ -78,9 +78,9 @@ impl ThreadPosture {
     }
 
     const fn number(self) -> usize {
-        let Self { phase, believes, may_enter, is_at_limit, has_permit, is_woken } = self;
+        let Self { phase, has_hold, may_enter, is_at_limit, has_permit, is_woken } = self;
         (phase as usize) << 5
-            | believes as usize
+            | has_hold as usize
             | (may_enter as usize) << 1
             | (is_at_limit as usize) << 2
             | (has_permit as usize) << 3
@@ -89,10 +89,10 @@ impl ThreadPosture {
 
     /// Whether this posture allows such an action; `None`: the posture does not decide it.
     const fn allows(self, kind: ActionKind) -> Option<bool> {
-        let Self { phase, believes, may_enter, is_at_limit, has_permit, is_woken } = self;
+        let Self { phase, has_hold, may_enter, is_at_limit, has_permit, is_woken } = self;
         Some(match kind {
             ActionKind::Acquire => matches!(phase, Phase::Idle) && may_enter,
-            ActionKind::Work | ActionKind::Release => matches!(phase, Phase::Idle) && believes,
+            ActionKind::Work | ActionKind::Release => matches!(phase, Phase::Idle) && has_hold,
             ActionKind::Subscribe => matches!(phase, Phase::Refused),
             ActionKind::SecondAsk => matches!(phase, Phase::Subscribed),
             ActionKind::WakeByMessage => matches!(phase, Phase::Waiting) && has_permit,
@@ -205,7 +205,7 @@ impl<Y: Layout> Prefilter<Y> {
             for (thread, by_posture) in client.threads.iter().zip(by_thread) {
                 let posture = ThreadPosture {
                     phase: thread.phase,
-                    believes: thread.believes(),
+                    has_hold: thread.has_hold(),
                     may_enter: thread.holds() < self.config.clients.max_holds
                         && client.acquires_left != AcquiresLeft::NONE,
                     is_at_limit: thread.wait_left.is_due(),
@@ -241,7 +241,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
     {
         return true;
     }
-    let believes = |client, thread| world.thread(Holder::new(client, thread)).believes();
+    let has_hold = |client, thread| world.thread(Holder::new(client, thread)).has_hold();
     let has_sent = |client, slot| world.requests(client).get(slot).is_some_and(|sent| sent.stage == Stage::Sent);
     let is_executed = |client, slot| {
         world.requests(client).get(slot).is_some_and(|request| matches!(request.stage, Stage::Executed(_)))
@@ -249,9 +249,9 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
     let is_overdue =
         |client, slot| world.requests(client).get(slot).is_some_and(|request| request.answer_left.is_due());
     match action {
-        Action::ForeignRelease { client, thread } => believes(client, thread),
+        Action::ForeignRelease { client, thread } => has_hold(client, thread),
         Action::CrashThread { client, thread } => {
-            !believes(client, thread) && !world.thread(Holder::new(client, thread)).is_calling()
+            !has_hold(client, thread) && !world.thread(Holder::new(client, thread)).is_calling()
         }
         Action::Arrive { client, thread } => world.thread(Holder::new(client, thread)).write() == 0,
         Action::Execute { client, slot } | Action::LoseRequest { client, slot } => !has_sent(client, slot),

@@ -41,6 +41,9 @@ impl<Y: Layout> Context<'_, Y> {
                 let is_acknowledged = self.is_renewal_acknowledged(client, reply, is_applied)?;
                 self.process(client, |process| {
                     if is_acknowledged {
+                        if reply == Reply::Renewed {
+                            process.extend_validity(thread);
+                        }
                         process.hear_renewal(thread, reply, false);
                     } else {
                         process.renewal_failed();

@@ -41,7 +41,7 @@ pub(crate) fn forget_unused<Y: Layout>(world: &mut World<Y>) {
     let processes = world.clients.as_ref().iter().zip(world.in_flight.as_ref()).zip(world.values.as_mut());
     for ((client, in_flight), values) in processes {
         for (number, thread) in (0u8..).zip(&client.threads) {
-            if matches!(thread.phase, Phase::Idle | Phase::Dead) && !thread.believes() {
+            if matches!(thread.phase, Phase::Idle | Phase::Dead) && !thread.has_hold() {
                 values.set_own(number, 0);
             }
             if client.renewal.count(number) == 0 && in_flight.requests().owed[usize::from(number)] == 0 {

@@ -314,6 +314,11 @@ pub const REPAIRS: &[Setting] = &[
         entries: &[set("time", "hold_at_most", SettingValue::LeaseBy(2))],
     },
     Setting {
+        name: "looks-at-its-clock",
+        sentence: "a caller stops, and releases, when its lease is over by its own clock",
+        entries: &[set("clients", "stops_at", SettingValue::Word("validity"))],
+    },
+    Setting {
         name: "explicit-lease",
         sentence: "the caller sets the lease, and no watchdog renews it",
         // The keys of the watchdog go with it: the reader refuses keys without effect.

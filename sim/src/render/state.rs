@@ -117,6 +117,7 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
     }
     let belief = match thread.holds {
         0 => None,
+        _ if thread.has_stopped => Some("has stopped: its lease is over by its own clock".to_owned()),
         1 if !thread.believes() => Some("held it".to_owned()),
         1 => Some("believes it holds".to_owned()),
         holds => Some(format!("believes it holds {holds} times")),
@@ -151,6 +152,9 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
     }
     if !thread.acknowledged_by.is_empty() {
         let _ = write!(says, "; {} acknowledged the grant", list(&thread.acknowledged_by));
+    }
+    if let Some(left) = thread.valid_left.filter(|_| thread.believes()) {
+        let _ = write!(says, "; {}", within(config, "its lease is over by its own clock", left));
     }
     if let Some(left) = thread.hold_left {
         let _ = write!(says, "; {}", within(config, "must have released", left));

@@ -2,7 +2,7 @@
 
 use lockstep_model::config::{
     AcquireRule, Bound, Config, Faults, Fencing, Fsync, InterruptedWait, MessageDelay, PromoteRule, ReleaseRule,
-    RememberedLease, ReplicasLeave, Resend, ValueRule, WaitRule,
+    RememberedLease, ReplicasLeave, Resend, StopsAt, ValueRule, WaitRule,
 };
 use lockstep_model::notes::Capacity;
 use lockstep_model::trace::node_name;
@@ -117,6 +117,9 @@ fn calls_of_applications(config: &Config) -> Vec<String> {
         lines.push(format!(
             "the threads of a client share one lock object: calls that name no lease take over the last one that was named, {end}"
         ));
+    }
+    if config.clients.stops_at == StopsAt::Validity {
+        lines.push("a caller looks at its own clock: it stops, and releases, when its lease is over by that".to_owned());
     }
     if config.clients.interrupted_wait == InterruptedWait::Swallow {
         lines.push("a waiter swallows the first interrupt of each sleep, and sleeps anew".to_owned());

@@ -5,7 +5,7 @@ use core::ops::Range;
 use lockstep_model::config::{
     AcquireRule, AnsweredReceipt, Calls, ClientSettings, Clients, ExtendRule, FailedRenewal, InterruptedWait,
     LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, PartialRelease, Profile,
-    Protocol, ReleaseRule, RememberedLease, RenewalTimer, Resend, SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
+    Protocol, ReleaseRule, RememberedLease, RenewalTimer, Resend, StopsAt, SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -29,6 +29,7 @@ impl Sections<'_> {
         let hold_for_ever = clients.flag("hold_for_ever");
         let interrupted_wait = clients.word("interrupted_wait", "effect of an interrupt", &INTERRUPTED_WAITS);
         let lock_objects = clients.word("lock_objects", "use of lock objects", &LOCK_OBJECTS);
+        let stops_at = clients.word("stops_at", "moment", &STOPS_AT);
         Some(Clients {
             count: self.count(&count)?,
             threads: threads.or(1)?,
@@ -38,6 +39,7 @@ impl Sections<'_> {
             hold_for_ever: hold_for_ever.or(false)?,
             lock_objects: lock_objects.or(LockObjects::PerCall)?,
             interrupted_wait: interrupted_wait.or(InterruptedWait::Leave)?,
+            stops_at: stops_at.or(StopsAt::Never)?,
         })
     }
 
@@ -227,6 +229,8 @@ const LOCK_OBJECTS: [(&str, Option<LockObjects>); 2] =
     [("per-call", Some(LockObjects::PerCall)), ("shared", Some(LockObjects::Shared))];
 const INTERRUPTED_WAITS: [(&str, Option<InterruptedWait>); 2] =
     [("leave", Some(InterruptedWait::Leave)), ("swallow", Some(InterruptedWait::Swallow))];
+const STOPS_AT: [(&str, Option<StopsAt>); 2] =
+    [("never", Some(StopsAt::Never)), ("validity", Some(StopsAt::Validity))];
 const VALUE_RULES: [(&str, Option<ValueRule>); 2] =
     [("per-acquire", Some(ValueRule::PerAcquire)), ("per-client", Some(ValueRule::PerClient))];
 const ACQUIRE_RULES: [(&str, Option<AcquireRule>); 3] = [

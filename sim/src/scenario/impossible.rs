@@ -175,6 +175,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     queues::note(parts, top, sections);
     lock_objects::note(parts, sections);
     lock_objects::note_interrupts(parts, sections);
+    lock_objects::note_validity(parts, sections);
     note_kind(parts, top, sections);
     note_nodes(parts, sections);
     waits::note(parts, sections);

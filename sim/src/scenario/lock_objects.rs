@@ -1,7 +1,7 @@
 //! Contradictions in how an application calls: which calls name a lease, what lock objects remember of it, and what an interrupt
 //! does to a waiter.
 
-use lockstep_model::config::{ClientSettings, InterruptedWait, LockObjects};
+use lockstep_model::config::{ClientSettings, InterruptedWait, LockObjects, StopsAt};
 use lockstep_model::locks::Facts;
 
 use super::contradiction::{Contradiction, kinds_with};
@@ -49,6 +49,22 @@ pub(super) fn note(parts: &Parts, sections: &Sections<'_>) {
             Contradiction::of(place.protocol, "remembered_lease", "each call has a lock object of its own")
                 .note("remove `remembered_lease`, or use lock_objects = \"shared\" in [clients]");
         }
+    }
+}
+
+/// Records with what a caller that looks at its own clock is not modelled: it would have to know which lease its grant has.
+pub(super) fn note_validity(parts: &Parts, sections: &Sections<'_>) {
+    let (Some(time), Some(clients)) = (parts.time, parts.clients) else { return };
+    if clients.stops_at == StopsAt::Never {
+        return;
+    }
+    let is_nested = |own: &ClientSettings| own.reentry_lease.is_some();
+    let others = [("named_lease", time.named_lease.is_some()), ("reentry_lease", !parts.nobody(is_nested))];
+    for (other, _) in others.into_iter().filter(|(_, is_there)| *is_there) {
+        let reason = format!("stops_at = \"validity\" together with {other} is not modelled yet");
+        Contradiction::not_yet(&sections.clients, "stops_at", &reason)
+            .with(sections.time.span_of(other), "a caller would have to know which of two leases its grant has")
+            .note(&format!("remove `stops_at`, or {other}"));
     }
 }
 

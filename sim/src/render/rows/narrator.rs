@@ -55,6 +55,27 @@ impl Narrator<'_> {
         format!(": the lease of {} ends, the lock expires", holder.unwrap_or("the holder"))
     }
 
+    /// Who looks at its own clock in this step, and stops.
+    pub(super) fn stopping(&self) -> impl Iterator<Item = (u8, u8, &ThreadState)> {
+        let clients = (0..).zip(self.before.clients.iter().zip(&self.step.state.clients));
+        clients.flat_map(|(client, (before, after))| {
+            let threads = (0..).zip(before.threads.iter().zip(&after.threads));
+            threads.filter_map(move |(thread, (before, after))| {
+                (after.has_stopped && !before.has_stopped).then_some((client, thread, after))
+            })
+        })
+    }
+
+    /// The same as a sentence, if anybody does.
+    pub(super) fn stops(&self) -> String {
+        let names: Vec<_> = self.stopping().map(|(.., thread)| thread.name.as_str()).collect();
+        match names.as_slice() {
+            [] => String::new(),
+            [name] => format!("; by its own clock {name}'s lease is over, and it stops"),
+            _ => format!("; by their own clocks the leases of {} are over, and they stop", list(&names)),
+        }
+    }
+
     /// A request to a node, and its answer.
     pub(super) fn request(
         &self,

@@ -24,6 +24,9 @@ pub fn rows(trace: &Trace) -> Vec<Row> {
             quiet_since = step.happenings.is_empty().then_some(step.number);
         } else {
             rows.extend(narrator.rows());
+            if let Some(last) = rows.last_mut() {
+                last.what.push_str(&narrator.stops());
+            }
         }
     }
     rows
@@ -34,9 +37,13 @@ pub fn last_sentences(trace: &Trace) -> Vec<String> {
     let Some(step) = trace.steps.last() else { return Vec::new() };
     let narrator = Narrator { config: &trace.config, before: trace.state_after(step.number - 1), step };
     if step.action == Action::Tick {
-        return vec![format!("{} pass{}", time(&trace.config, 1), narrator.runs_out())];
+        return vec![format!("{} pass{}{}", time(&trace.config, 1), narrator.runs_out(), narrator.stops())];
     }
-    narrator.rows().into_iter().map(|row| row.what).collect()
+    let mut sentences: Vec<_> = narrator.rows().into_iter().map(|row| row.what).collect();
+    if let Some(last) = sentences.last_mut() {
+        last.push_str(&narrator.stops());
+    }
+    sentences
 }
 
 impl Narrator<'_> {
@@ -216,9 +223,12 @@ impl Narrator<'_> {
     fn passing(&self, earlier: Option<&Row>) -> Row {
         let first = earlier.map_or(self.step.number, |row| row.first);
         let from = earlier.map_or(self.step.at_tick, |row| row.at_tick);
-        let (to, runs_out) = (self.step.at_tick + 1, self.runs_out());
-        let what = format!("{} → {}{runs_out}", time(self.config, from), time(self.config, to));
+        let (to, ends) = (self.step.at_tick + 1, self.runs_out() + &self.stops());
+        let what = format!("{} → {}{ends}", time(self.config, from), time(self.config, to));
         let mut row = Row { first, at_tick: from, ..Row::of(self.step, what) };
+        for (client, thread, _) in self.stopping() {
+            row = row.showing(Lane::Thread { client, thread }, "stops", Tone::Odd);
+        }
         for node in 0..self.config.nodes() {
             let was_stored = self.before.nodes[usize::from(node)].stored.is_held();
             if let Some(lock) = self.stored_on(node) {

@@ -164,6 +164,15 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     ),
     key(
         "clients",
+        "stops_at",
+        "\"never\" or \"validity\"",
+        "\"never\"",
+        "whether a caller looks at its own clock: it never stops before its code ends, or it stops, and releases, when its lease is over \
+         by its own clock, counted from when it asked for the grant or sent the last renewal that succeeded. A paused client \
+         looks when it runs again",
+    ),
+    key(
+        "clients",
         "lock_objects",
         "\"per-call\" or \"shared\"",
         "\"per-call\"",

@@ -1,0 +1,115 @@
+//! How long a grant is valid by its caller's own clock, for callers that look at it (`stops_at = "validity"`).
+//!
+//! A lease begins when the server executes the request, and its caller knows only when it has sent it: counted from there the lease
+//! is over for the caller no later than for the server, if both clocks run alike. When it is over the caller stops: it works no more,
+//! does not believe any more, and releases. A renewal that succeeds makes the grant valid anew, counted from when it was sent.
+//!
+//! Who stands still looks at no clock: a paused client goes on believing, and stops when it runs again. The clock is one that never
+//! jumps (`System.nanoTime`, `time.monotonic`). A renewal, or an entry once more, whose answer is later than its timeout extends
+//! nothing: how late it is, is not known.
+//!
+//! Source: docs/facts/redis.md#the-callers-own-clock.
+
+use super::process::Process;
+use super::requests::{InFlight, Request};
+use super::state::{Mode, Thread};
+use crate::config::sections::StopsAt;
+use crate::mutants::Mutant;
+use crate::notes::{Happening, Notes};
+use crate::time::Timer;
+
+impl<Q: InFlight> Process<'_, Q> {
+    /// How long a grant or a renewal that is sent now is valid; off: nobody looks at a clock.
+    pub(super) fn validity(&self) -> Timer {
+        match self.config.clients.stops_at {
+            StopsAt::Never => Timer::OFF,
+            StopsAt::Validity => Timer::ticks(self.config.time.lease),
+        }
+    }
+
+    /// A thread that has no hold asks for the lock now, by a request whose answer is a step of its own.
+    pub(super) fn count_from_ask(&mut self, thread: u8) {
+        if self.thread(thread).holds() == 0 {
+            self.thread_mut(thread).valid_left = self.validity();
+        }
+    }
+
+    /// A thread was granted the lock, or entered once more, by a request that was sent and answered in one step.
+    pub(super) fn count_from_grant(&mut self, thread: u8) {
+        self.thread_mut(thread).valid_left = self.validity();
+    }
+
+    /// A thread is granted the lock. `counted`: what is left, counted from its ask, if it has had no hold.
+    pub(super) fn count_grant(&mut self, thread: u8, counted: Timer) {
+        if !Q::IS_SPLIT {
+            self.count_from_grant(thread);
+        } else if self.thread(thread).holds() == 0 {
+            self.thread_mut(thread).valid_left = counted;
+        }
+    }
+
+    /// A renewal, or an entry once more, has succeeded that was sent and answered in one step.
+    pub(crate) fn extend_validity(&mut self, thread: u8) {
+        let from_now = self.validity();
+        self.extend_to(thread, from_now);
+    }
+
+    /// The same, of a request that was sent earlier.
+    pub(super) fn extend_validity_by(&mut self, thread: u8, request: &Request) {
+        let waited = request.answer_left.left().and_then(|left| self.config.calls.answer_within.checked_sub(left));
+        let (Some(waited), false) = (waited, request.answer_left.is_due()) else { return };
+        let from_ask = self.validity().left().and_then(|lease| lease.checked_sub(waited));
+        if let Some(left) = from_ask {
+            self.extend_to(thread, Timer::ticks(left));
+        }
+    }
+
+    /// Who has stopped does not begin again.
+    fn extend_to(&mut self, thread: u8, valid_left: Timer) {
+        let holding = self.thread_mut(thread);
+        if holding.holds() > 0 && !holding.has_stopped() && holding.valid_left.left() < valid_left.left() {
+            holding.valid_left = valid_left;
+        }
+    }
+
+    /// The process looks at its clock when it runs again, or when a thread hears of a grant.
+    pub(super) fn look_at_clock(&mut self) {
+        let keeps_on = self.config.is_mutated(Mutant::ValidityIgnored);
+        for thread in self.client.threads.iter_mut().filter(|_| !keeps_on) {
+            thread.stop_if_over(self.notes);
+        }
+    }
+}
+
+impl Thread {
+    /// It was not granted what it has asked for.
+    pub(super) const fn forget_ask(&mut self) {
+        if self.holds() == 0 {
+            self.valid_left = Timer::OFF;
+        }
+    }
+
+    /// Whether its grant was over by its own clock, and it has stopped: it does not believe any more, and releases.
+    pub const fn has_stopped(&self) -> bool {
+        matches!(self.valid_left, Timer::OVERDUE)
+    }
+
+    /// One tick on the clock by which it measures how long its grant is valid.
+    pub(super) fn validity_passes(&mut self, mode: Mode, looks: bool, notes: &mut Notes) {
+        if !self.has_stopped() {
+            self.valid_left = self.valid_left.later();
+        }
+        if looks && mode == Mode::Running {
+            self.stop_if_over(notes);
+        }
+    }
+
+    fn stop_if_over(&mut self, notes: &mut Notes) {
+        if self.holds() > 0 && self.valid_left == Timer::DUE {
+            if self.believes() {
+                notes.happened(Happening::ValidityOver);
+            }
+            self.valid_left = Timer::OVERDUE;
+        }
+    }
+}
