@@ -102,6 +102,8 @@ const GROUPS: [AnomalyGroup; 8] = [
             "plain-held-for-exactly-the-lease",
             "renewed-exactly-at-the-lease",
             "plain-lease-ends-while-holder-works",
+            "plain-validity-ends-the-work",
+            "plain-pause-beside-a-validity",
             "pause-longer-than-lease",
             "paused-client-loses-one-of-two-locks",
             "missed-renewal-of-2021",
@@ -128,6 +130,7 @@ const GROUPS: [AnomalyGroup; 8] = [
         about: "Requests, replies, messages and writes to the resource are lost, late, or sent again.",
         scenarios: &[
             "write-arrives-after-the-next-holder",
+            "plain-write-after-the-look",
             "slow-reply-outlives-the-lease",
             "plain-slow-reply-outlives-the-lease",
             "resent-acquire-counts-twice",
@@ -165,6 +168,7 @@ const GROUPS: [AnomalyGroup; 8] = [
             "clock-jump-ends-a-lease",
             "clock-jump-ends-a-lease-fenced",
             "plain-clock-jump-ends-a-lease",
+            "plain-clock-jump-beside-a-validity",
             "clock-behind-loses-the-grant",
             "clock-behind-and-relative-ttls",
             "client-clock-goes-back",
@@ -261,6 +265,7 @@ const ONE_PER_ACQUIRE: ScenarioLine = ("protocol", "value", "\"per-acquire\"");
 const AS_ONE_COMMAND: ScenarioLine = ("protocol", "acquire", "\"set-nx-px\"");
 const COMPARED: ScenarioLine = ("protocol", "release", "\"compare\"");
 const EXTENDED_IF_OWN: ScenarioLine = ("protocol", "extend", "\"compare\"");
+const BY_ITS_CLOCK: ScenarioLine = ("clients", "stops_at", "\"validity\"");
 const LONG_QUEUE: ScenarioLine = ("time", "queue_wait", "9");
 const OF_2026: ScenarioLine = ("protocol", "profile", "\"redisson-4.7\"");
 
@@ -271,9 +276,13 @@ const ON_THE_MASTER: ScenarioLine = ("protocol", "subscribe_to", "\"master\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 30] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 34] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
+    ("plain-lease-ends-while-holder-works", &[BY_ITS_CLOCK]),
+    ("plain-slow-reply-outlives-the-lease", &[BY_ITS_CLOCK]),
+    ("plain-write-after-the-look", &[FENCED]),
+    ("lost-renewals", &[BY_ITS_CLOCK]),
     ("plain-release-by-delete", &[COMPARED]),
     ("plain-shedlock-frees-the-next-lock", &[COMPARED]),
     ("plain-late-extension-takes-the-next-lock", &[EXTENDED_IF_OWN]),

@@ -34,6 +34,7 @@ mod starts;
 mod ties;
 mod two_commands;
 mod unlike;
+mod validity;
 mod values;
 mod verdicts;
 

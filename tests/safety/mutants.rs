@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 50] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 51] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -64,6 +64,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 50] = [
     ),
     (Mutant::RefusalRemembered, "refused-acquire-is-sent-again", Property::RefusalTrue, Verdict::Violated),
     (Mutant::InterruptSwallowed, "interrupted-wait-ends", Property::InterruptReported, Verdict::Violated),
+    (Mutant::ValidityIgnored, "plain-validity-ends-the-work", Property::OneBeliever, Verdict::Violated),
     (Mutant::AnswerBelievedPerTry, "resent-acquire-believed-once", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReceiptIgnored, "lost-reply-of-a-release", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReceiptNotReplicated, "resent-release-after-failover", Property::OneBeliever, Verdict::Violated),

@@ -8,7 +8,7 @@
 //! jumps (`System.nanoTime`, `time.monotonic`). A renewal, or an entry once more, whose answer is later than its timeout extends
 //! nothing: how late it is, is not known.
 //!
-//! Source: docs/facts/redis.md#the-callers-own-clock.
+//! Source: docs/facts/redis.md#a-caller-that-looks-at-its-clock.
 
 use super::process::Process;
 use super::requests::{InFlight, Request};

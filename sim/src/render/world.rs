@@ -119,7 +119,8 @@ fn calls_of_applications(config: &Config) -> Vec<String> {
         ));
     }
     if config.clients.stops_at == StopsAt::Validity {
-        lines.push("a caller looks at its own clock: it stops, and releases, when its lease is over by that".to_owned());
+        lines
+            .push("a caller looks at its own clock: it stops, and releases, when its lease is over by that".to_owned());
     }
     if config.clients.interrupted_wait == InterruptedWait::Swallow {
         lines.push("a waiter swallows the first interrupt of each sleep, and sleeps anew".to_owned());

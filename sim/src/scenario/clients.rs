@@ -5,7 +5,8 @@ use core::ops::Range;
 use lockstep_model::config::{
     AcquireRule, AnsweredReceipt, Calls, ClientSettings, Clients, ExtendRule, FailedRenewal, InterruptedWait,
     LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, PartialRelease, Profile,
-    Protocol, ReleaseRule, RememberedLease, RenewalTimer, Resend, StopsAt, SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
+    Protocol, ReleaseRule, RememberedLease, RenewalTimer, Resend, StopsAt, SubscribeTo, Time, ValueRule, WaitAfter,
+    WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -229,8 +230,7 @@ const LOCK_OBJECTS: [(&str, Option<LockObjects>); 2] =
     [("per-call", Some(LockObjects::PerCall)), ("shared", Some(LockObjects::Shared))];
 const INTERRUPTED_WAITS: [(&str, Option<InterruptedWait>); 2] =
     [("leave", Some(InterruptedWait::Leave)), ("swallow", Some(InterruptedWait::Swallow))];
-const STOPS_AT: [(&str, Option<StopsAt>); 2] =
-    [("never", Some(StopsAt::Never)), ("validity", Some(StopsAt::Validity))];
+const STOPS_AT: [(&str, Option<StopsAt>); 2] = [("never", Some(StopsAt::Never)), ("validity", Some(StopsAt::Validity))];
 const VALUE_RULES: [(&str, Option<ValueRule>); 2] =
     [("per-acquire", Some(ValueRule::PerAcquire)), ("per-client", Some(ValueRule::PerClient))];
 const ACQUIRE_RULES: [(&str, Option<AcquireRule>); 3] = [

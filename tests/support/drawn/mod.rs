@@ -283,6 +283,9 @@ const ROWS: &[DrawnKey] = &[
             && !said.some("wait_for")
             && !said.has("jump")
     }),
+    row("stops_at", &["\"never\"", "\"validity\"", "\"validity\""], 20, |said| {
+        !said.has("named_lease") && !said.has("reentry_lease")
+    }),
     row("vanish_key", BUDGET, 8, |said| !said.has_names()),
     row("refuse_writes", BUDGET, 12, |_| true),
     row("persist_key", BUDGET, 10, |said| !said.has_names() && !said.queues()),

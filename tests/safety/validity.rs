@@ -1,0 +1,108 @@
+//! Callers that look at their own clock (`stops_at = "validity"`): histories that are worked out by hand
+//! (docs/facts/redis.md#a-caller-that-looks-at-its-clock).
+
+use lockstep_model::client::Slot;
+use lockstep_model::trace::{State, ThreadState};
+use lockstep_model::{Action, Config, Happening, Reply};
+
+use crate::by_hand::{history, is_refused, last, last_answer, scenario_of};
+
+const ACQUIRE: Action = Action::Acquire { client: 0, thread: 0 };
+const RELEASE: Action = Action::Release { client: 0, thread: 0 };
+const RENEW: Action = Action::Renew { client: 0 };
+const PAUSE: Action = Action::PauseClient { client: 0 };
+const RESUME: Action = Action::Resume { client: 0 };
+const EXECUTE: Action = Action::Execute { client: 0, slot: Slot::Call1 };
+const ANSWER: Action = Action::Answer { client: 0, slot: Slot::Call1 };
+const TICK: Action = Action::Tick;
+
+/// A lease of three ticks.
+fn world(lock: &str, time: &str, clients: &str, rest: &str) -> Config {
+    let text = format!(
+        "story = 'Looks at its clock.'\nlock = {lock}\n[time]\nlease = 3\nwait_limit = 0\n{time}\n[clients]\ncount = 2\n\
+         stops_at = 'validity'\n{clients}\n{rest}"
+    );
+    scenario_of(&text).config
+}
+
+fn a(state: &State) -> &ThreadState {
+    &state.clients[0].threads[0]
+}
+
+#[test]
+fn a_caller_stops_when_its_lease_is_over_and_releases_before_time_passes() {
+    let config = world("'plain'", "", "", "");
+    let trace = history(&config, &[ACQUIRE, TICK, TICK]);
+    assert_eq!((a(last(&trace)).valid_left, a(last(&trace)).believes()), (Some(1), true));
+    let trace = history(&config, &[ACQUIRE, TICK, TICK, TICK]);
+    assert_eq!((a(last(&trace)).has_stopped, a(last(&trace)).believes()), (true, false));
+    assert!(trace.steps.last().expect("it ticks").happenings.contains(&Happening::ValidityOver));
+    assert!(is_refused(&config, &[ACQUIRE, TICK, TICK, TICK, TICK]), "it releases first");
+    let trace = history(&config, &[ACQUIRE, TICK, TICK, TICK, RELEASE]);
+    assert_eq!((last_answer(&trace), a(last(&trace)).holds, a(last(&trace)).valid_left), (Reply::Released, 0, None));
+}
+
+#[test]
+fn a_paused_caller_believes_until_it_looks_again() {
+    let config = world("'plain'", "", "", "[faults]\npause_client = 1");
+    let ticks = [TICK; 4];
+    let trace = history(&config, &[&[ACQUIRE, PAUSE], &ticks[..]].concat());
+    assert!(a(last(&trace)).believes(), "it looks at nothing");
+    let trace = history(&config, &[&[ACQUIRE, PAUSE], &ticks[..], &[RESUME]].concat());
+    assert!(a(last(&trace)).has_stopped && !a(last(&trace)).believes());
+    let in_time = history(&config, &[ACQUIRE, PAUSE, TICK, TICK, RESUME]);
+    assert_eq!((a(last(&in_time)).valid_left, a(last(&in_time)).believes()), (Some(1), true));
+}
+
+#[test]
+fn a_renewal_makes_it_valid_for_a_whole_lease_and_none_begins_again_after_a_stop() {
+    let config = world("'reentrant'", "renew_every = 1", "", "[faults]\npause_client = 1");
+    let trace = history(&config, &[ACQUIRE, TICK, RENEW]);
+    assert_eq!(a(last(&trace)).valid_left, Some(3));
+    // Its process stood still, and the lock is still there at the instant at which it runs again.
+    let stopped = history(&config, &[ACQUIRE, PAUSE, TICK, TICK, TICK, RESUME, RENEW]);
+    assert_eq!((last_answer(&stopped), a(last(&stopped)).has_stopped), (Reply::Renewed, true));
+}
+
+#[test]
+fn each_hold_of_a_caller_that_has_stopped_is_released() {
+    let config = world("'reentrant'", "", "max_holds = 2", "");
+    let both = [ACQUIRE, TICK, ACQUIRE];
+    let trace = history(&config, &both);
+    assert_eq!((a(last(&trace)).holds, a(last(&trace)).valid_left), (2, Some(3)), "the second one is a whole lease");
+    let stops = [&both[..], &[TICK, TICK, TICK, RELEASE]].concat();
+    let trace = history(&config, &stops);
+    let between = a(last(&trace));
+    assert_eq!((last_answer(&trace), between.holds, between.believes()), (Reply::StillHeld, 1, false));
+    assert!(is_refused(&config, &[&stops[..], &[TICK]].concat()));
+    let trace = history(&config, &[&stops[..], &[RELEASE]].concat());
+    assert_eq!((last_answer(&trace), a(last(&trace)).holds), (Reply::Released, 0));
+}
+
+#[test]
+fn a_lease_is_counted_from_the_ask_and_a_late_answer_finds_it_over() {
+    let config = world("'plain'", "answer_within = 4", "", "[network]\nmode = 'split'\ndelay = 3");
+    let in_time = history(&config, &[ACQUIRE, TICK, EXECUTE, TICK, ANSWER]);
+    assert_eq!((a(last(&in_time)).valid_left, a(last(&in_time)).believes()), (Some(1), true));
+    let late = history(&config, &[ACQUIRE, EXECUTE, TICK, TICK, TICK, ANSWER]);
+    assert_eq!((a(last(&late)).holds, a(last(&late)).believes()), (1, false));
+    assert!(is_refused(&config, &[ACQUIRE, EXECUTE, TICK, TICK, TICK, ANSWER, TICK]), "it releases first");
+    let refused = history(&config, &[ACQUIRE, EXECUTE, Action::Acquire { client: 1, thread: 0 }]);
+    let b = Action::Execute { client: 1, slot: Slot::Call1 };
+    let told = Action::Answer { client: 1, slot: Slot::Call1 };
+    assert_eq!(last(&refused).clients[1].threads[0].valid_left, Some(3), "it counts from its ask");
+    let refused = history(&config, &[ACQUIRE, EXECUTE, Action::Acquire { client: 1, thread: 0 }, b, told]);
+    assert_eq!(last(&refused).clients[1].threads[0].valid_left, None, "and was granted nothing");
+}
+
+#[test]
+fn a_renewal_is_counted_from_when_it_was_sent() {
+    let rest = "[network]\nmode = 'split'\ndelay = 2";
+    let config = world("'reentrant'", "renew_every = 1\nanswer_within = 4", "acquires = 1", rest);
+    let (executed, answered) =
+        (Action::Execute { client: 0, slot: Slot::Renewal }, Action::Answer { client: 0, slot: Slot::Renewal });
+    let granted = [ACQUIRE, EXECUTE, Action::Register { client: 0, thread: 0 }, ANSWER];
+    let renewed = [&granted[..], &[TICK, RENEW, executed, TICK, answered]].concat();
+    let trace = history(&config, &renewed);
+    assert_eq!(a(last(&trace)).valid_left, Some(2));
+}
