@@ -3,7 +3,7 @@
 use lockstep_model::config::{
     Bound, Bounds, Calls, ClientTables, Clients, Cluster, Config, Discovery, Faults, Fencing, Fsync, InterruptedWait,
     LockObjects, MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule, ReplicasLeave, Resend, Resource,
-    Time, Ttls, WriteDelay,
+    StopsAt, Time, Ttls, WriteDelay,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
@@ -42,6 +42,7 @@ pub const SMALL: Config = Config {
         hold_for_ever: false,
         lock_objects: LockObjects::PerCall,
         interrupted_wait: InterruptedWait::Leave,
+        stops_at: StopsAt::Never,
     },
     client: ClientTables::NONE,
     cluster: Cluster {

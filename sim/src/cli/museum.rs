@@ -27,7 +27,7 @@ pub(super) struct MuseumArgs {
     #[arg(long)]
     list: bool,
     /// The version of Redisson; its driver is built by tools/redisson/install
-    #[arg(long, value_name = "VERSION", default_value = "4.7.0")]
+    #[arg(long, value_name = "VERSION", default_value = "4.7.0", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     redisson: String,
     /// How often each history is replayed on the library
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]

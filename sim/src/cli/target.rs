@@ -50,7 +50,7 @@ pub(super) struct TargetArgs {
     #[arg(long, value_name = "TARGET", value_enum, default_value_t)]
     on: TargetName,
     /// The version of Redisson [default: that of the scenario's profile: 4.7.0, 4.3.1, 3.52.0, 3.43.0 or 3.15.6]
-    #[arg(long, value_name = "VERSION")]
+    #[arg(long, value_name = "VERSION", value_parser = clap::builder::NonEmptyStringValueParser::new())]
     redisson: Option<String>,
     /// How the servers of Redisson are set up [default: as the scenario says: a single server, or a master with replicas]
     #[arg(long, value_name = "DEPLOYMENT", value_enum)]

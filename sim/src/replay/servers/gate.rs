@@ -297,7 +297,14 @@ impl Gate {
         if !has_arrived && let Ok(applied) = ends.replica.applied_offset() {
             self.send_acknowledgement(applied)?;
         }
-        let awaited = || format!("the master to send its stream up to offset {written}");
+        let awaited = || {
+            let copy = if has_arrived {
+                ""
+            } else {
+                " (a master sends what it wrote during a full copy once that is acknowledged)"
+            };
+            format!("the master to send its stream up to offset {written}{copy}")
+        };
         let sent = self.shared.wait_until(arrived, awaited)?.link.as_ref().and_then(|link| link.sent);
         sent.map_or(Ok(()), |sent| ends.replica.wait_offset(sent))
     }

@@ -368,9 +368,11 @@ fn launch(command: Command) -> Result<Child, ReplayError> {
         };
         thread::Builder::new().name("launcher".to_owned()).spawn(launch_all).ok().map(|_| orders)
     });
+    let program = PathBuf::from(command.get_program());
     let (answer, child) = mpsc::channel();
     let sent = launcher.as_ref().and_then(|launcher| launcher.send((command, answer)).ok());
     let child = sent.and_then(|()| child.recv_timeout(START_WAIT).ok());
     let no_thread = || Err(io::Error::other("the thread that starts servers does not answer"));
-    child.unwrap_or_else(no_thread).map_err(ReplayError::system("start a server, or Java"))
+    let named = |source: io::Error| io::Error::new(source.kind(), format!("{}: {source}", program.display()));
+    child.map(|child| child.map_err(named)).unwrap_or_else(no_thread).map_err(ReplayError::system("start a program"))
 }
