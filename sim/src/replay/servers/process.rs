@@ -374,5 +374,5 @@ fn launch(command: Command) -> Result<Child, ReplayError> {
     let child = sent.and_then(|()| child.recv_timeout(START_WAIT).ok());
     let no_thread = || Err(io::Error::other("the thread that starts servers does not answer"));
     let named = |source: io::Error| io::Error::new(source.kind(), format!("{}: {source}", program.display()));
-    child.map(|child| child.map_err(named)).unwrap_or_else(no_thread).map_err(ReplayError::system("start a program"))
+    child.map_or_else(no_thread, |child| child.map_err(named)).map_err(ReplayError::system("start a program"))
 }
