@@ -268,11 +268,12 @@ impl Happening {
                 config.can_restart() || config.can_fail_over() && is_late
             }
             // A replica that does not follow the new master yet lags behind it, however prompt the others are: also a master that has
-            // handed over, and follows nobody yet.
+            // handed over, or has refused to write and was replaced, and follows nobody yet.
             Self::GrantLost => {
                 let begun = u32::from(faults.deaths_of_nodes()) + u32::from(faults.refuse_writes);
                 let leaves_others = begun + u32::from(faults.hand_over) > 1;
-                let is_passed_over = leaves_others && (config.cluster.replicas > 1 || faults.hand_over > 0);
+                let is_passed_over =
+                    leaves_others && (config.cluster.replicas > 1 || faults.hand_over > 0 || faults.refuse_writes > 0);
                 // By a clock that is ahead of the master's, a lease may be over when it arrives.
                 let is_away = faults.cut_link > 0 || faults.pause_node > 0 || faults.break_link > 0;
                 let is_late = !config.cluster.lag.is_zero() || is_away || faults.clock_jump > 0;

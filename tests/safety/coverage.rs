@@ -93,6 +93,7 @@ fn rich() -> Vec<Config> {
         "release-is-made-again",
         "refused-acquire-is-granted-later",
         "unanswered-ask-is-told-as-refused",
+        "lost-renewals-beside-a-validity",
     ];
     let mut all = with_special_keys.map(|name| scenario(name).config).to_vec();
     let mut named = scenario("paused-client-loses-one-of-two-locks").config;

@@ -367,7 +367,7 @@ fn is_urgent<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bo
         }
         Action::Deliver { .. } => config.network.delay == lockstep_model::config::MessageDelay::None,
         Action::Release { .. } => match action.party() {
-            Party::Thread(holder) => world.thread(holder).hold_left.is_due(),
+            Party::Thread(holder) => world.thread(holder).hold_left.is_due() || world.thread(holder).has_stopped(),
             _ => false,
         },
         _ => false,

@@ -336,9 +336,6 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(crate) fn resend(&mut self, slot: Slot, request: Request, sending: Sending) -> Option<()> {
         let retries_left = request.retries_left.checked_sub(1)?;
         self.abandon_attempt(request)?;
-        if request.verb == Verb::Acquire && !slot.is_late() {
-            self.count_from_ask(request.thread);
-        }
         let answer_left = Timer::ticks(self.config.calls.answer_within);
         *self.in_flight.requests_mut()?.slot_mut(slot) = Some(Request {
             node: sending.node,
@@ -481,9 +478,11 @@ impl<Q: InFlight> Process<'_, Q> {
         // Without a bound, or where nothing in flight outlives the moment, no age is read.
         let most = self.config.network.delay.most().unwrap_or(0);
         let messages = usize::from(self.client.wakeup.messages);
+        let looks = self.looks_at_clock();
         let Some(requests) = self.in_flight.requests_mut() else { return };
         for request in requests.slots.iter_mut().flatten() {
-            request.answer_left = request.answer_left.later();
+            request.answer_left =
+                if looks { request.answer_left.later_or_overdue() } else { request.answer_left.later() };
             if request.stage != Stage::Lost {
                 request.age = most.min(request.age + 1);
             }

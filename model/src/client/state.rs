@@ -148,15 +148,14 @@ pub struct Thread {
     pub token: u8,
     /// Until its wait limit, by its client's wall clock.
     pub wait_left: Timer,
-    /// The same by a clock that never jumps; kept only where the client's may. A call that swallows interrupts has no limit, and
-    /// what it remembers of them stands here ([`Thread::has_swallowed`]).
+    /// The same by a clock that never jumps; kept only where the client's may. Elsewhere something else stands here, of which a
+    /// scenario has one at most: what a call that swallows interrupts remembers of them ([`Thread::has_swallowed`]), or how
+    /// long the grant is valid by its caller's own clock ([`Thread::valid_left`]).
     pub limit_left: Timer,
     /// Until its own timer wakes it.
     pub wake_in: Timer,
     /// Until it releases at the latest.
     pub hold_left: Timer,
-    /// Until its grant is over by its own clock, if its caller looks at it; overdue: the caller has looked, and stopped.
-    pub valid_left: Timer,
 }
 
 /// How often a thread believes it holds, and the token of its write that is under way to the resource, in one byte.
@@ -247,7 +246,6 @@ impl Thread {
         limit_left: Timer::OFF,
         wake_in: Timer::OFF,
         hold_left: Timer::OFF,
-        valid_left: Timer::OFF,
     };
     /// Dead.
     pub const DEAD: Self = Self { phase: Phase::Dead, ..Self::IDLE };

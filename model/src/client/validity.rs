@@ -6,7 +6,7 @@
 //!
 //! Who stands still looks at no clock: a paused client goes on believing, and stops when it runs again. The clock is one that never
 //! jumps (`System.nanoTime`, `time.monotonic`). A renewal, or an entry once more, whose answer is later than its timeout extends
-//! nothing: how late it is, is not known.
+//! nothing: how late it is, is not known. One that is sent again counts from then: what is answered is executed no earlier.
 //!
 //! Source: docs/facts/redis.md#a-caller-that-looks-at-its-clock.
 
@@ -27,24 +27,38 @@ impl<Q: InFlight> Process<'_, Q> {
         }
     }
 
-    /// A thread that has no hold asks for the lock now, by a request whose answer is a step of its own.
+    fn set_validity(&mut self, thread: u8) {
+        let from_now = self.validity();
+        // Who has stopped does not begin again, also not by a nested call that was waiting.
+        if from_now != Timer::OFF && !self.thread(thread).has_stopped() {
+            self.thread_mut(thread).limit_left = from_now;
+        }
+    }
+
+    /// A thread that has no hold asks for the lock now, by a request whose answer is a step of its own. If it is sent again, its
+    /// caller does not know, and counts on.
     pub(super) fn count_from_ask(&mut self, thread: u8) {
         if self.thread(thread).holds() == 0 {
-            self.thread_mut(thread).valid_left = self.validity();
+            self.set_validity(thread);
         }
     }
 
     /// A thread was granted the lock, or entered once more, by a request that was sent and answered in one step.
     pub(super) fn count_from_grant(&mut self, thread: u8) {
-        self.thread_mut(thread).valid_left = self.validity();
+        self.set_validity(thread);
+    }
+
+    /// Whether the caller looks at its own clock.
+    pub(super) fn looks_at_clock(&self) -> bool {
+        self.config.clients.stops_at == StopsAt::Validity
     }
 
     /// A thread is granted the lock. `counted`: what is left, counted from its ask, if it has had no hold.
     pub(super) fn count_grant(&mut self, thread: u8, counted: Timer) {
         if !Q::IS_SPLIT {
             self.count_from_grant(thread);
-        } else if self.thread(thread).holds() == 0 {
-            self.thread_mut(thread).valid_left = counted;
+        } else if self.looks_at_clock() && self.thread(thread).holds() == 0 {
+            self.thread_mut(thread).limit_left = counted;
         }
     }
 
@@ -57,24 +71,23 @@ impl<Q: InFlight> Process<'_, Q> {
     /// The same, of a request that was sent earlier.
     pub(super) fn extend_validity_by(&mut self, thread: u8, request: &Request) {
         let waited = request.answer_left.left().and_then(|left| self.config.calls.answer_within.checked_sub(left));
-        let (Some(waited), false) = (waited, request.answer_left.is_due()) else { return };
+        let (Some(waited), false) = (waited, request.answer_left == Timer::OVERDUE) else { return };
         let from_ask = self.validity().left().and_then(|lease| lease.checked_sub(waited));
         if let Some(left) = from_ask {
             self.extend_to(thread, Timer::ticks(left));
         }
     }
 
-    /// Who has stopped does not begin again.
     fn extend_to(&mut self, thread: u8, valid_left: Timer) {
         let holding = self.thread_mut(thread);
-        if holding.holds() > 0 && !holding.has_stopped() && holding.valid_left.left() < valid_left.left() {
-            holding.valid_left = valid_left;
+        if holding.holds() > 0 && !holding.has_stopped() && holding.limit_left.left() < valid_left.left() {
+            holding.limit_left = valid_left;
         }
     }
 
     /// The process looks at its clock when it runs again, or when a thread hears of a grant.
     pub(super) fn look_at_clock(&mut self) {
-        let keeps_on = self.config.is_mutated(Mutant::ValidityIgnored);
+        let keeps_on = !self.looks_at_clock() || self.config.is_mutated(Mutant::ValidityIgnored);
         for thread in self.client.threads.iter_mut().filter(|_| !keeps_on) {
             thread.stop_if_over(self.notes);
         }
@@ -82,34 +95,38 @@ impl<Q: InFlight> Process<'_, Q> {
 }
 
 impl Thread {
-    /// It was not granted what it has asked for.
-    pub(super) const fn forget_ask(&mut self) {
-        if self.holds() == 0 {
-            self.valid_left = Timer::OFF;
+    /// A call ends, or it is refused and does not wait. How long its hold is valid is of no call. `looks`: at its own clock.
+    pub(super) const fn forget_limit(&mut self, looks: bool) {
+        if !looks || self.holds() == 0 {
+            self.limit_left = Timer::OFF;
         }
+    }
+
+    /// Until its grant is over by its own clock, of a caller that looks at it; overdue: it has looked, and stopped.
+    pub const fn valid_left(&self) -> Timer {
+        self.limit_left
     }
 
     /// Whether its grant was over by its own clock, and it has stopped: it does not believe any more, and releases.
     pub const fn has_stopped(&self) -> bool {
-        matches!(self.valid_left, Timer::OVERDUE)
+        matches!(self.limit_left, Timer::OVERDUE)
     }
 
     /// One tick on the clock by which it measures how long its grant is valid.
-    pub(super) fn validity_passes(&mut self, mode: Mode, looks: bool, notes: &mut Notes) {
-        if !self.has_stopped() {
-            self.valid_left = self.valid_left.later();
-        }
-        if looks && mode == Mode::Running {
+    pub(super) fn validity_passes(&mut self, mode: Mode, keeps_on: bool, notes: &mut Notes) {
+        // One that is overdue stays so.
+        self.limit_left = self.limit_left.later();
+        if !keeps_on && mode == Mode::Running {
             self.stop_if_over(notes);
         }
     }
 
     fn stop_if_over(&mut self, notes: &mut Notes) {
-        if self.holds() > 0 && self.valid_left == Timer::DUE {
+        if self.holds() > 0 && self.limit_left == Timer::DUE {
             if self.believes() {
                 notes.happened(Happening::ValidityOver);
             }
-            self.valid_left = Timer::OVERDUE;
+            self.limit_left = Timer::OVERDUE;
         }
     }
 }

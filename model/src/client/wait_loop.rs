@@ -12,6 +12,7 @@ use super::process::Process;
 use super::requests::InFlight;
 use super::state::{Mode, Phase, WakeupEntry};
 use crate::config::profiles::PartialRelease;
+use crate::config::sections::StopsAt;
 use crate::limits::MAX_THREADS;
 use crate::locks::procedure::{Next, OnePart, Procedure};
 use crate::mutants::Mutant;
@@ -40,14 +41,18 @@ impl<Q: InFlight> Process<'_, Q> {
             return None;
         }
         // A call in which the limit passes ends late, and then the code ends: otherwise one call after the other would keep it
-        // going.
-        if beginning.hold_left == Timer::OVERDUE {
+        // going. Nor does code begin anything that has stopped.
+        if beginning.hold_left == Timer::OVERDUE || beginning.has_stopped() {
             return None;
         }
         // A client that asks once does not wait: it has its answer when that comes.
         beginning.wait_left = Timer::optional(config.time.wait_limit.filter(|limit| *limit > 0));
         // An interrupt that an earlier call has swallowed is not of this one.
-        beginning.limit_left = if config.faults.client_clock_jump > 0 { beginning.wait_left } else { Timer::OFF };
+        if config.faults.client_clock_jump > 0 {
+            beginning.limit_left = beginning.wait_left;
+        } else {
+            beginning.forget_limit(config.clients.stops_at == StopsAt::Validity);
+        }
         Some(())
     }
 
@@ -133,7 +138,7 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// A thread hears the reply to its acquire. True: it holds now, as far as it knows.
     pub(crate) fn hear_acquire(&mut self, thread: u8, reply: Reply, token: u8) -> bool {
-        let counted = self.thread(thread).valid_left;
+        let counted = self.thread(thread).valid_left();
         match OnePart.next(Some(reply)) {
             Next::Wait { .. } if self.believes_refusals() => {
                 self.leave(thread);
@@ -243,12 +248,15 @@ impl<Q: InFlight> Process<'_, Q> {
         let config = self.config;
         let publishes = config.lock.facts().publishes();
         let swallows_interrupts = config.swallows_interrupts() && publishes;
+        let looks = self.looks_at_clock();
         let refused = self.thread_mut(thread);
-        refused.forget_ask();
+        if looks {
+            refused.forget_limit(looks);
+        }
         if !config.waits() {
             refused.phase = Phase::Idle;
             refused.wait_left = Timer::OFF;
-            refused.limit_left = Timer::OFF;
+            refused.forget_limit(looks);
             return;
         }
         if matches!(refused.phase, Phase::Idle | Phase::Asking) && publishes {
@@ -276,12 +284,12 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A thread leaves `lock()`, with the lock or without. With the last waiter the process's subscription ends, and with it
     /// the messages under way and the permits that nobody took.
     pub(crate) fn leave(&mut self, thread: u8) {
+        let looks = self.looks_at_clock();
         let leaving = self.thread_mut(thread);
         leaving.phase = Phase::Idle;
         leaving.wait_left = Timer::OFF;
-        leaving.limit_left = Timer::OFF;
+        leaving.forget_limit(looks);
         leaving.wake_in = Timer::OFF;
-        leaving.forget_ask();
         if !self.client.uses_wakeup_entry() {
             self.client.wakeup = WakeupEntry::NONE;
             if let Some(requests) = self.in_flight.requests_mut() {
@@ -348,23 +356,24 @@ impl<Q: InFlight> Process<'_, Q> {
         let mut is_overrun = false;
         let may_enter_again = self.config.clients.max_holds > 1;
         let swallows_interrupts = self.config.swallows_interrupts();
-        let looks = !self.config.is_mutated(Mutant::ValidityIgnored);
+        let (looks, keeps_on) = (self.looks_at_clock(), self.config.is_mutated(Mutant::ValidityIgnored));
         let client = &mut *self.client;
         if !client.is_alive() {
             return false;
         }
         for thread in &mut client.threads {
-            let has_no_limit = thread.limit_left == Timer::OFF || swallows_interrupts;
+            let has_no_limit = thread.limit_left == Timer::OFF || swallows_interrupts || looks;
             let limit = if has_no_limit { thread.wait_left } else { thread.limit_left };
             is_overrun |= client.mode == Mode::Running && thread.is_waiting() && limit.is_due();
             thread.wait_left = thread.wait_left.later();
-            if !swallows_interrupts {
+            if looks {
+                thread.validity_passes(client.mode, keeps_on, self.notes);
+            } else if !swallows_interrupts {
                 thread.limit_left = thread.limit_left.later();
             }
             thread.wake_in = thread.wake_in.later();
             thread.hold_left =
                 if may_enter_again { thread.hold_left.later_or_overdue() } else { thread.hold_left.later() };
-            thread.validity_passes(client.mode, looks, self.notes);
         }
         client.renewal.tick();
         client.asks_in = client.asks_in.later();

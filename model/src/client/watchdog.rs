@@ -232,11 +232,13 @@ impl<Q: InFlight> Process<'_, Q> {
             }
             MissedRenewal::TellHolder => {
                 self.forget_renewals(thread);
+                let looks = self.looks_at_clock();
                 let holding = self.thread_mut(thread);
                 if holding.has_hold() {
                     // A thread that was re-entering continues to wait: it may yet be granted, as a first hold.
                     holding.set_holds(0);
-                    (holding.token, holding.hold_left, holding.valid_left) = (0, Timer::OFF, Timer::OFF);
+                    (holding.token, holding.hold_left) = (0, Timer::OFF);
+                    holding.forget_limit(looks);
                     self.notes.happened(Happening::HolderTold);
                 }
             }

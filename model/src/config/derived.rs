@@ -5,7 +5,8 @@ use super::profiles::{
     AcquireRule, AnsweredReceipt, ExtendRule, ReleaseRule, RenewalTimer, ValueRule, WaitAfter, WaitRule,
 };
 use super::sections::{
-    Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, Ttls,
+    Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, StopsAt,
+    Ttls,
 };
 use crate::limits::{EFFECTS_UNDER_WAY, MAX_EFFECTS_UNDER_WAY, RECEIPTS};
 use crate::locks::contract::{CallNames, LockContext, LockRequest};
@@ -519,6 +520,7 @@ impl Config {
         let can_jump = self.faults.clock_jump > 0 || self.faults.client_clock_jump > 0;
         self.faults.interrupt > 0
             && !can_jump
+            && self.clients.stops_at == StopsAt::Never
             && self.time.wait_limit.is_none()
             && (swallows || self.is_mutated(Mutant::InterruptSwallowed))
     }

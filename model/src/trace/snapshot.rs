@@ -6,7 +6,7 @@ use super::request::{RequestStage, RequestState};
 use super::state::{ClientMode, ClientState, NodeRole, NodeState, State, SubscriptionState, ThreadState};
 use crate::client::requests::{BroughtLease, Request, Slot, Stage};
 use crate::client::state::Mode;
-use crate::config::sections::Config;
+use crate::config::sections::{Config, StopsAt};
 use crate::locks::holder::Holder;
 use crate::locks::values::ValueStore as _;
 use crate::names::{client_name, node_name};
@@ -96,6 +96,7 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
 fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) -> ThreadState {
     let state = world.thread(holder);
     let swallows_interrupts = config.of_client(holder.client()).swallows_interrupts();
+    let looks_at_clock = config.clients.stops_at == StopsAt::Validity;
     let connection = world.group().connection(holder.client());
     let is_acknowledged_by = |node: &u8| connection.is_acknowledged_by(holder.thread(), *node);
     ThreadState {
@@ -105,13 +106,13 @@ fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) ->
         token: state.token,
         write_under_way: state.write(),
         wait_left: state.wait_left.left(),
-        limit_left: state.limit_left.left().filter(|_| !swallows_interrupts),
+        limit_left: state.limit_left.left().filter(|_| !swallows_interrupts && !looks_at_clock),
         has_swallowed: swallows_interrupts && state.has_swallowed(),
         sleeps_anew: state.sleeps_anew().filter(|_| swallows_interrupts),
         wake_in: state.wake_in.left(),
         may_wake_now: state.wake_in.may_fire() && !state.wake_in.is_due(),
         hold_left: state.hold_left.left(),
-        valid_left: state.valid_left.left(),
+        valid_left: state.valid_left().left().filter(|_| looks_at_clock),
         has_stopped: state.has_stopped(),
         value: world.requester(holder).value,
         acknowledged_by: (0..config.nodes()).filter(is_acknowledged_by).map(node_name).collect(),

@@ -84,10 +84,10 @@ fn hash_connection<H: Hasher>(client: &Client, connection: Connection, hasher: &
 #[expect(clippy::inline_always, reason = "as for the world")]
 #[inline(always)]
 fn hash_thread<H: Hasher>(thread: Thread, hasher: &mut H) {
-    let Thread { phase, counts, token, wait_left, limit_left, wake_in, hold_left, valid_left } = thread;
-    let timers = [wait_left.byte(), limit_left.byte(), wake_in.byte(), hold_left.byte(), valid_left.byte()];
-    let [wait_left, limit_left, wake_in, hold_left, valid_left] = timers;
-    hasher.write_u64(word([phase as u8, counts.byte(), token, wait_left, limit_left, wake_in, hold_left, valid_left]));
+    let Thread { phase, counts, token, wait_left, limit_left, wake_in, hold_left } = thread;
+    let timers = [wait_left.byte(), limit_left.byte(), wake_in.byte(), hold_left.byte()];
+    let [wait_left, limit_left, wake_in, hold_left] = timers;
+    hasher.write_u64(word([phase as u8, counts.byte(), token, wait_left, limit_left, wake_in, hold_left, 0]));
 }
 
 /// What every node has.

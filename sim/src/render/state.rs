@@ -156,7 +156,7 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
     if let Some(left) = thread.valid_left.filter(|_| thread.believes()) {
         let _ = write!(says, "; {}", within(config, "its lease is over by its own clock", left));
     }
-    if let Some(left) = thread.hold_left {
+    if let Some(left) = thread.hold_left.filter(|_| !thread.has_stopped) {
         let _ = write!(says, "; {}", within(config, "must have released", left));
     }
     if let Some(left) = thread.wait_left {

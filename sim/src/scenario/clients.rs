@@ -30,7 +30,7 @@ impl Sections<'_> {
         let hold_for_ever = clients.flag("hold_for_ever");
         let interrupted_wait = clients.word("interrupted_wait", "effect of an interrupt", &INTERRUPTED_WAITS);
         let lock_objects = clients.word("lock_objects", "use of lock objects", &LOCK_OBJECTS);
-        let stops_at = clients.word("stops_at", "moment", &STOPS_AT);
+        let stops_at = clients.word("stops_at", "rule for stopping", &STOPS_AT);
         Some(Clients {
             count: self.count(&count)?,
             threads: threads.or(1)?,

@@ -158,7 +158,7 @@ impl Code {
                  network, where a request may be sent again; reentry_lease together with missed_renewal = \
                  \"tell-holder\" or named_lease; lock_objects = \"shared\" without a watchdog or with names = 2; \
                  named_lease together with names = 2; acquire = \"setnx-expire\" together with renew_every, wait_for or interrupt; a lock with a queue \
-                 together with threads = 2, mode = \"split\", persist_key, client_clock_jump, subscribe_to = \"replica\" or profile = \"redisson-3.15\"; stops_at = \"validity\" together with named_lease or reentry_lease; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
+                 together with threads = 2, mode = \"split\", persist_key, client_clock_jump, subscribe_to = \"replica\" or profile = \"redisson-3.15\"; stops_at = \"validity\" together with named_lease, reentry_lease, hold_for_ever, client_clock_jump or interrupted_wait = \"swallow\"; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
                  min_replicas together with ttls = \"relative\"; cut_together together with \
                  restart_node or promote = \"most-data\"; shutdown_timeout together with cut_link; names = 2 together with a \
                  split network, a wait_limit other than 0, a [resource], force_release, vanish_key, persist_key or \

@@ -58,12 +58,20 @@ pub(super) fn note_validity(parts: &Parts, sections: &Sections<'_>) {
     if clients.stops_at == StopsAt::Never {
         return;
     }
-    let is_nested = |own: &ClientSettings| own.reentry_lease.is_some();
-    let others = [("named_lease", time.named_lease.is_some()), ("reentry_lease", !parts.nobody(is_nested))];
-    for (other, _) in others.into_iter().filter(|(_, is_there)| *is_there) {
+    const WHICH_LEASE: &str = "a caller would have to know which of two leases its grant has";
+    let swallows = clients.interrupted_wait == InterruptedWait::Swallow;
+    let jumps = parts.faults.is_some_and(|faults| faults.client_clock_jump > 0);
+    let others = [
+        (&sections.time, "named_lease", time.named_lease.is_some(), WHICH_LEASE),
+        (&sections.time, "reentry_lease", parts.somebody(|own| own.reentry_lease.is_some()), WHICH_LEASE),
+        (&sections.clients, "interrupted_wait", swallows, "calls that swallow interrupts remember them"),
+        (&sections.clients, "hold_for_ever", clients.hold_for_ever, "who stops must release"),
+        (&sections.faults, "client_clock_jump", jumps, "the clock that a caller looks at never jumps"),
+    ];
+    for (table, other, _, why) in others.into_iter().filter(|(_, _, is_there, _)| *is_there) {
         let reason = format!("stops_at = \"validity\" together with {other} is not modelled yet");
         Contradiction::not_yet(&sections.clients, "stops_at", &reason)
-            .with(sections.time.span_of(other), "a caller would have to know which of two leases its grant has")
+            .with(table.span_of(other), why)
             .note(&format!("remove `stops_at`, or {other}"));
     }
 }

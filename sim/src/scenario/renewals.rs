@@ -12,7 +12,7 @@ pub(super) fn note(parts: &Parts, sections: &Sections<'_>) {
     let is_split = parts.network.is_some_and(|network| network.mode == NetworkMode::Split);
     for place in sections.places(parts) {
         if place.nobody(|own| own.renew_every.is_some()) {
-            for key in ["renewal_timer", "missed_renewal", "failed_renewal", "partial_release"] {
+            for key in ["renewal_timer", "missed_renewal", "failed_renewal", "partial_release", "extend"] {
                 Contradiction::of(place.protocol, key, "nothing is renewed: there is no watchdog")
                     .note(&format!("remove `{key}`, or add a watchdog: renew_every = 1 in [time]"));
             }

@@ -283,14 +283,16 @@ const ROWS: &[DrawnKey] = &[
             && !said.some("wait_for")
             && !said.has("jump")
     }),
-    row("stops_at", &["\"never\"", "\"validity\"", "\"validity\""], 20, |said| {
-        !said.has("named_lease") && !said.has("reentry_lease")
-    }),
     row("vanish_key", BUDGET, 8, |said| !said.has_names()),
     row("refuse_writes", BUDGET, 12, |_| true),
     row("persist_key", BUDGET, 10, |said| !said.has_names() && !said.queues()),
     row("clock_jump", BUDGET, 8, |said| !said.has_names()),
     row("client_clock_jump", BUDGET, 10, |said| said.has("wait_limit") && said.waits() && !said.queues()),
+    row("stops_at", &["\"never\"", "\"validity\"", "\"validity\""], 20, |said| {
+        !["named_lease", "reentry_lease", "interrupted_wait", "client_clock_jump", "hold_for_ever"]
+            .iter()
+            .any(|key| said.has(key))
+    }),
     row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {
         said.some("clock_jump") || said.some("client_clock_jump")
     }),

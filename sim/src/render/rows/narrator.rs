@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use lockstep_model::Config;
 use lockstep_model::action::Party;
+use lockstep_model::client::Phase;
 use lockstep_model::trace::{
     ClientState, Hold, NodeRole, NodeState, State, SubscriptionState, ThreadState, TraceStep, client_name, node_name,
 };
@@ -61,7 +62,8 @@ impl Narrator<'_> {
         clients.flat_map(|(client, (before, after))| {
             let threads = (0..).zip(before.threads.iter().zip(&after.threads));
             threads.filter_map(move |(thread, (before, after))| {
-                (after.has_stopped && !before.has_stopped).then_some((client, thread, after))
+                let is_new = after.has_stopped && !before.has_stopped;
+                (is_new && after.phase != Phase::Releasing).then_some((client, thread, after))
             })
         })
     }

@@ -128,7 +128,12 @@ impl Narrator<'_> {
                     }
                     _ => "receives the answer".to_owned(),
                 };
-                (says, Tone::Good, format!("{name} {receives}, and believes it holds{}", self.others_believe(name)))
+                let is_over = slot.thread().is_some_and(|thread| self.thread_after(client, thread).has_stopped);
+                if is_over {
+                    ("too late".to_owned(), Tone::Odd, format!("{name} {receives}"))
+                } else {
+                    (says, Tone::Good, format!("{name} {receives}, and believes it holds{}", self.others_believe(name)))
+                }
             }
             (Verb::Acquire, Reply::TooFewReplicas { replicas }) => {
                 let have = too_few(replicas);

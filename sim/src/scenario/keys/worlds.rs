@@ -168,8 +168,10 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "\"never\" or \"validity\"",
         "\"never\"",
         "whether a caller looks at its own clock: it never stops before its code ends, or it stops, and releases, when its lease is over \
-         by its own clock, counted from when it asked for the grant or sent the last renewal that succeeded. A paused client \
-         looks when it runs again",
+         by a clock that never jumps (monotonic), counted from when it asked for the grant or sent the last renewal that \
+         succeeded. A paused client looks when it runs again. It helps against a lease that ends, a slow reply and lost \
+         renewals, and not against a pause, a write that is under way, a server's clock that jumps, or a server that loses the \
+         lock (`lockstep explain plain-pause-beside-a-validity`)",
     ),
     key(
         "clients",
