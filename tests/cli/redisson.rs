@@ -4,6 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use lockstep_model::config::Profile;
 use tempfile::TempDir;
 
 use crate::command::{Ran, lockstep, run, words};
@@ -67,6 +68,9 @@ fn the_profiles_and_the_deployments_are_explained() {
     let sets = explained("redisson-3.52");
     assert!(sets.contains("profile = \"redisson-3.52\" sets\n"), "{sets}");
     assert!(sets.contains("\n  answered_receipt = \"keep\"\n"), "{sets}");
+    let of_node = words(&explained("redlock-5"));
+    assert!(of_node.contains("node-redlock 5.0.0-beta: `src/index.ts`, commit afe5cf92"), "{of_node}");
+    assert!(of_node.contains("stops_at = \"validity\""), "{of_node}");
     let deployment = words(&explained("deployment"));
     for refused in ["restart_node", "names = 2", "hand_over, cut_link, refuse_writes and pause_node"] {
         assert!(deployment.contains(refused), "{refused}: {deployment}");
@@ -83,4 +87,14 @@ fn fuzz_leaves_no_folder_that_it_has_made_and_not_used() {
         assert_eq!(run(&["fuzz", "two-clients-one-node", "--cases", "1", "--out", text(out)]).code, 0);
     }
     assert_eq!((made.exists(), kept.exists()), (false, true));
+}
+
+#[test]
+fn what_a_profile_was_read_in_is_what_the_facts_say() {
+    let facts = include_str!("../../docs/facts/libraries.md");
+    for profile in Profile::ALL.into_iter().filter(|profile| profile.is_of_one_key()) {
+        let (_, commit) = profile.source().split_once("commit ").expect("it was read at a commit");
+        let row = facts.lines().find(|line| line.ends_with(&format!("`{}` |", profile.name()))).expect("it has a row");
+        assert!(row.contains(&commit[..8]), "{}: {row}", profile.name());
+    }
 }

@@ -114,11 +114,11 @@ fn who_has_stopped_enters_no_more() {
 }
 
 #[test]
-fn a_renewal_that_is_answered_at_its_very_timeout_counts() {
+fn a_renewal_that_is_answered_at_the_last_moment_counts() {
     let config = world("'plain'", "renew_every = 1", "acquires = 1", "[network]\nmode = 'split'\ndelay = 1");
     let (executed, answered) =
         (Action::Execute { client: 0, slot: Slot::Renewal }, Action::Answer { client: 0, slot: Slot::Renewal });
     let granted = [ACQUIRE, EXECUTE, Action::Register { client: 0, thread: 0 }, ANSWER];
     let trace = history(&config, &[&granted[..], &[TICK, RENEW, executed, TICK, answered]].concat());
-    assert_eq!(a(last(&trace)).valid_left, Some(2), "the timeout is one tick");
+    assert_eq!(a(last(&trace)).valid_left, Some(2), "answer_within is one tick");
 }

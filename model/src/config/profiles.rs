@@ -327,6 +327,33 @@ impl Profile {
         }
     }
 
+    /// Where its rules come from: a library and its version, and for one that was read and not run, the files and the commit
+    /// (docs/facts/redisson.md, docs/facts/libraries.md).
+    pub const fn source(self) -> &'static str {
+        match self {
+            Self::Redisson315 => "runs of Redisson 3.15.6",
+            Self::Redisson343 => "runs of Redisson 3.43.0",
+            Self::Redisson352 => "runs of Redisson 3.52.0",
+            Self::Redisson43 => "runs of Redisson 4.3.1",
+            Self::Redisson47 => "runs of Redisson 4.7.0",
+            Self::Lockstep => "this project's own client",
+            Self::RedisPy8 => "the source of redis-py 8.0.0: `redis/lock.py`, commit 34817ce2",
+            Self::Redlock5 => "the source of node-redlock 5.0.0-beta: `src/index.ts`, commit afe5cf92",
+            Self::Redsync4 => "the source of redsync 4: `mutex.go`, commit 5560bd2d",
+            Self::Redislock010 => "the source of bsm/redislock 0.10: `*.lua`, commit 76760bd8",
+            Self::Shedlock7 => {
+                "the source of ShedLock 7.9.0: `InternalRedisLockProvider`, `KeepAliveLockProvider`, commit 2495b140; \
+                 `safeUpdate` is off, as it is by default"
+            }
+            Self::SpringIntegration7 => "the source of Spring Integration 7: `RedisLockRegistry`, commit 0000434f",
+        }
+    }
+
+    /// Whether its library tells an application how long a grant is valid, and gives back one whose answer comes later than that.
+    pub const fn tells_validity(self) -> bool {
+        matches!(self, Self::Redlock5 | Self::Redsync4)
+    }
+
     /// Whether it is of a library whose lock is one key with a value, by which a release finds its own
     /// ([`Facts::value`](crate::locks::Facts::value)).
     pub const fn is_of_one_key(self) -> bool {

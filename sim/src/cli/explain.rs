@@ -182,7 +182,16 @@ fn of_profile(profile: Profile) -> String {
         words::switches(profile.protocol()).into_iter().chain(words::sending(calls_of_profile(Some(profile))));
     let switches = switches.filter(|(key, _)| !not_its_own.contains(key) && !OF_NONE.contains(key));
     let lines = switches.map(|(key, value)| format!("  {key} = {value}\n"));
-    format!("\nprofile = \"{}\" sets\n{}", profile.name(), lines.collect::<String>())
+    let source = paragraph(&format!("Its rules come from {}.", profile.source()));
+    let validity = if profile.tells_validity() {
+        paragraph(
+            "The library tells how long a grant is valid, and gives back one that is answered later than that: with \
+             `stops_at = \"validity\"` in [clients] an application does as it says, and without it takes every grant.",
+        )
+    } else {
+        String::new()
+    };
+    format!("\nprofile = \"{}\" sets\n{}{source}{validity}", profile.name(), lines.collect::<String>())
 }
 
 fn of_property(property: Property) -> String {

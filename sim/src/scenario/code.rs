@@ -154,7 +154,7 @@ impl Code {
                  single key, word or property is not modelled: a lock kind such as multi, more than one group, a \
                  client's role, or a property such as all-or-none. Or a combination is not modelled, \
                  although each part is: clock_jump together with wait_for or min_replicas; a clock_jump backwards \
-                 together with fsync = \"everysec\"; clock_jump or vanish_key together with the receipts of a split \
+                 together with fsync = \"everysec\" or pause_node; clock_jump or vanish_key together with the receipts of a split \
                  network, where a request may be sent again; reentry_lease together with missed_renewal = \
                  \"tell-holder\" or named_lease; lock_objects = \"shared\" without a watchdog or with names = 2; \
                  named_lease together with names = 2; acquire = \"setnx-expire\" together with renew_every, wait_for or interrupt; a lock with a queue \

@@ -140,6 +140,15 @@ const TICKS_OR_NONE: &[&str] = &["0", "1", "2", "3"];
 const TICKS_OR_ANY: &[&str] = &["0", "1", "2", "\"any\""];
 const BUDGET: &[&str] = &["1", "1", "2"];
 
+const OF_ONE_KEY: &[&str] = &[
+    "\"redis-py-8\"",
+    "\"redlock-5\"",
+    "\"redsync-4\"",
+    "\"redislock-0.10\"",
+    "\"shedlock-7\"",
+    "\"spring-integration-7\"",
+];
+
 const PROFILES: &[&str] = &[
     "\"redisson-3.15\"",
     "\"redisson-3.43\"",
@@ -157,6 +166,7 @@ const ROWS: &[DrawnKey] = &[
     row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |said| !said.queues()),
     row("delay", &["0", "\"any\"", "\"any\""], 30, |_| true),
     row("delay", &["1", "2"], 15, Said::is_split),
+    row("profile", OF_ONE_KEY, 20, |said| said.lock().value.is_there()),
     row("profile", PROFILES, 60, |_| true),
     // Clients and their times.
     always("count", &["1", "2", "2", "2", "2", "3", "4"]),
@@ -249,7 +259,7 @@ const ROWS: &[DrawnKey] = &[
     }),
     row("min_replicas_max_lag", TICKS, 40, |said| said.some("min_replicas")),
     row("min_replicas_slack", TICKS_OR_NONE, 30, |said| said.some("min_replicas")),
-    row("wait_for", &["0", "1", "1", "1"], 20, |said| said.some("replicas")),
+    row("wait_for", &["0", "1", "1", "1"], 30, |said| said.some("replicas")),
     row("wait_rule", &["\"any\"", "\"all\"", "\"ignored\""], 60, |said| said.some("wait_for")),
     // Where the profile ignores the answer to `WAIT`, the file has to say what it means.
     row("wait_rule", &["\"all\"", "\"ignored\""], 100, |said| {
@@ -310,7 +320,7 @@ const ROWS: &[DrawnKey] = &[
     row("unanswered_ask", &["\"throw\"", "\"refuse\""], 30, |said| {
         said.is_split() && said.waits() && said.has("wait_limit") && !said.is("lock", "\"plain\"")
     }),
-    row("wait_after", &["\"every-call\"", "\"every-call\"", "\"grants\""], 60, |said| {
+    row("wait_after", &["\"every-call\"", "\"every-call\""], 100, |said| {
         said.is_split() && said.some("wait_for") && said.is("count", "1") && !said.is("threads", "2")
     }),
     row("wait_after", &["\"grants-and-renewals\"", "\"grants-and-renewals\"", "\"grants\""], 60, |said| {
