@@ -54,11 +54,11 @@ pub(super) fn note(parts: &Parts, sections: &Sections<'_>) {
 
 /// Records with what a caller that looks at its own clock is not modelled: it would have to know which lease its grant has.
 pub(super) fn note_validity(parts: &Parts, sections: &Sections<'_>) {
+    const WHICH_LEASE: &str = "a caller would have to know which of two leases its grant has";
     let (Some(time), Some(clients)) = (parts.time, parts.clients) else { return };
     if clients.stops_at == StopsAt::Never {
         return;
     }
-    const WHICH_LEASE: &str = "a caller would have to know which of two leases its grant has";
     let swallows = clients.interrupted_wait == InterruptedWait::Swallow;
     let jumps = parts.faults.is_some_and(|faults| faults.client_clock_jump > 0);
     let others = [
