@@ -43,6 +43,21 @@ impl Names {
         prefixed("redisson_lock_timeout", &self.lock)
     }
 
+    /// The channel on which a release wakes waiters of a read-write lock.
+    pub fn read_write_channel(&self) -> String {
+        prefixed("redisson_rwlock", &self.lock)
+    }
+
+    /// What the keys of the holds of every reader begin with.
+    pub fn holds_of_readers(&self) -> String {
+        tagged(&self.lock)
+    }
+
+    /// The keys of the holds of this reader, without their numbers.
+    pub fn holds_of_reader(&self, reader: &HolderId) -> String {
+        format!("{}:{reader}:rwlock_timeout", self.holds_of_readers())
+    }
+
     /// The key of the receipt of the release with this id, which stores what the release replied.
     pub fn receipt(&self, release_id: &str) -> String {
         format!("{}:{release_id}", prefixed("redisson_unlock_latch", &self.lock))
@@ -52,7 +67,12 @@ impl Names {
 /// Keeps a key in the same slot of a Redis Cluster as the lock: the lock's name becomes the hash tag, unless it contains
 /// braces already.
 fn prefixed(prefix: &str, lock: &str) -> String {
-    if lock.contains('{') { format!("{prefix}:{lock}") } else { format!("{prefix}:{{{lock}}}") }
+    format!("{prefix}:{}", tagged(lock))
+}
+
+/// The lock's name as a hash tag, or as it is if it has one.
+fn tagged(lock: &str) -> String {
+    if lock.contains('{') { lock.to_owned() } else { format!("{{{lock}}}") }
 }
 
 /// One thread of one client. As text, this is what the lock stores for its holder.
@@ -71,6 +91,11 @@ impl HolderId {
     /// The id of the client.
     pub fn client(&self) -> &str {
         &self.client
+    }
+
+    /// What the lock of a reader and a writer stores for it as a writer.
+    pub fn as_writer(&self) -> String {
+        format!("{self}:write")
     }
 
     /// The number of the thread within its client.

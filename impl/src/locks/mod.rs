@@ -3,6 +3,7 @@
 
 pub mod fair;
 pub mod plain;
+pub mod read_write;
 pub mod reentrant;
 #[cfg(feature = "toy")]
 pub mod toy;
@@ -17,6 +18,7 @@ const SCRIPTS_OF_KINDS: &[&[NamedScript]] = &[
     &plain::SCRIPTS,
     &reentrant::SCRIPTS,
     &fair::SCRIPTS,
+    &read_write::SCRIPTS,
     #[cfg(feature = "toy")]
     &toy::SCRIPTS,
 ];

@@ -1,0 +1,187 @@
+//! The read-write lock: any number of readers, or one writer, who may read as well; Redisson's `getReadWriteLock`.
+//!
+//! `model/src/locks/read_write.rs` says what may happen to it. This file contains what one request says and what its answer
+//! means; how clients wait and when they renew is not here. A thread is known by two names: as a reader by its own, as a
+//! writer by [`HolderId::as_writer`].
+//!
+//! Each hold of a reader is a key of its own, whose name the scripts make of the holder and a number: on a cluster it has the hash tag of
+//! the lock.
+
+use redis::Value;
+
+use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
+use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
+
+/// The scripts, by kind and verb.
+pub(super) const SCRIPTS: [(&str, &str); 7] = [
+    ("read_write/read_acquire", include_str!("../../scripts/read_write/read_acquire.lua")),
+    ("read_write/write_acquire", include_str!("../../scripts/read_write/write_acquire.lua")),
+    ("read_write/read_release", include_str!("../../scripts/read_write/read_release.lua")),
+    ("read_write/write_release", include_str!("../../scripts/read_write/write_release.lua")),
+    ("read_write/read_renew", include_str!("../../scripts/read_write/read_renew.lua")),
+    ("read_write/write_renew", include_str!("../../scripts/read_write/write_renew.lua")),
+    ("read_write/force_release", include_str!("../../scripts/read_write/force_release.lua")),
+];
+
+/// The message of a reader, when the lock becomes free: one waiter may try to take it.
+pub const READ_UNLOCK_MESSAGE: &str = "0";
+
+/// The message of a writer: every waiter may try.
+pub const WRITE_UNLOCK_MESSAGE: &str = "1";
+
+/// How somebody takes the lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Beside other readers.
+    Read,
+    /// Alone.
+    Write,
+}
+
+/// Takes the lock, or enters it once more.
+pub fn acquire(scripts: &Scripts, names: &Names, access: Access, holder: &HolderId, lease: Lease) -> Call {
+    let lock = names.lock().to_owned();
+    match access {
+        Access::Read => {
+            let args = vec![lease.ms().to_string(), holder.to_string(), holder.as_writer()];
+            scripts.call("read_write/read_acquire", vec![lock, names.holds_of_reader(holder)], args)
+        }
+        Access::Write => {
+            let args = vec![lease.ms().to_string(), holder.as_writer()];
+            scripts.call("read_write/write_acquire", vec![lock], args)
+        }
+    }
+}
+
+/// Sets the lease to its full length again, if this holder still has the lock.
+pub fn renew(scripts: &Scripts, names: &Names, access: Access, holder: &HolderId, lease: Lease) -> Call {
+    let lock = names.lock().to_owned();
+    match access {
+        Access::Read => {
+            let args = vec![lease.ms().to_string(), holder.to_string()];
+            scripts.call("read_write/read_renew", vec![lock, names.holds_of_readers()], args)
+        }
+        Access::Write => {
+            let args = vec![lease.ms().to_string(), holder.as_writer()];
+            scripts.call("read_write/write_renew", vec![lock], args)
+        }
+    }
+}
+
+/// Releases one hold, and stores a receipt. `lease`: of the holds of a writer that remain; those of a reader have their own.
+pub fn release(
+    scripts: &Scripts,
+    names: &Names,
+    access: Access,
+    holder: &HolderId,
+    lease: Lease,
+    receipt: &ReleaseReceipt,
+) -> Call {
+    let (lock, channel) = (names.lock().to_owned(), names.read_write_channel());
+    let receipt_key = names.receipt(receipt.release_id());
+    let receipt_lease = receipt.lease().ms().to_string();
+    match access {
+        Access::Read => {
+            let keys = vec![lock, channel, names.holds_of_reader(holder), names.holds_of_readers(), receipt_key];
+            let args = vec![READ_UNLOCK_MESSAGE.into(), holder.to_string(), receipt_lease];
+            scripts.call("read_write/read_release", keys, args)
+        }
+        Access::Write => {
+            let lease = lease.ms().to_string();
+            let args = vec![WRITE_UNLOCK_MESSAGE.into(), lease, holder.as_writer(), receipt_lease];
+            scripts.call("read_write/write_release", vec![lock, channel, receipt_key], args)
+        }
+    }
+}
+
+/// Frees the lock if it is held in this way, no matter by whom.
+pub fn force_release(scripts: &Scripts, names: &Names, access: Access) -> Call {
+    let (message, mode) = match access {
+        Access::Read => (READ_UNLOCK_MESSAGE, "read"),
+        Access::Write => (WRITE_UNLOCK_MESSAGE, "write"),
+    };
+    let keys = vec![names.lock().into(), names.read_write_channel()];
+    scripts.call("read_write/force_release", keys, vec![message.into(), mode.into()])
+}
+
+/// What [`acquire`] replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReadWriteAcquireReply {
+    /// The caller holds the lock, for the first time or once more.
+    Acquired,
+    /// Others have it in a way that does not go with this one.
+    Busy {
+        /// What the lock has left in milliseconds; −1, as Redis answers it, if the key has no TTL.
+        ttl_ms: i64,
+    },
+}
+
+impl ScriptReply for ReadWriteAcquireReply {
+    const EXPECTED: &'static str = "nil or a TTL";
+
+    fn read(_call: &Call, value: &Value) -> Option<Self> {
+        match value {
+            Value::Nil => Some(Self::Acquired),
+            &Value::Int(ttl_ms) if ttl_ms >= -1 => Some(Self::Busy { ttl_ms }),
+            _ => None,
+        }
+    }
+}
+
+/// What [`renew`] replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReadWriteRenewReply {
+    /// The lease has its full length again.
+    Renewed,
+    /// The holder does not have it any more.
+    NotHeld,
+}
+
+impl ScriptReply for ReadWriteRenewReply {
+    const EXPECTED: &'static str = "1 or 0";
+
+    fn read(_call: &Call, value: &Value) -> Option<Self> {
+        one_or_zero(value, Self::Renewed, Self::NotHeld)
+    }
+}
+
+/// What [`release`] replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReadWriteReleaseReply {
+    /// The lock is free, or the caller has no hold of this sort left.
+    Released,
+    /// Holds remain.
+    StillHeld,
+    /// The caller does not hold it.
+    NotHeld,
+}
+
+impl ScriptReply for ReadWriteReleaseReply {
+    const EXPECTED: &'static str = "1, 0 or nil";
+
+    fn read(_call: &Call, value: &Value) -> Option<Self> {
+        match value {
+            Value::Int(1) => Some(Self::Released),
+            Value::Int(0) => Some(Self::StillHeld),
+            Value::Nil => Some(Self::NotHeld),
+            _ => None,
+        }
+    }
+}
+
+/// What [`force_release`] replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ReadWriteForceReleaseReply {
+    /// It was held in this way, and is free now.
+    Released,
+    /// It was not.
+    WasNot,
+}
+
+impl ScriptReply for ReadWriteForceReleaseReply {
+    const EXPECTED: &'static str = "1 or 0";
+
+    fn read(_call: &Call, value: &Value) -> Option<Self> {
+        one_or_zero(value, Self::Released, Self::WasNot)
+    }
+}
