@@ -576,9 +576,9 @@ const fn can_lose_grant(config: &Config) -> bool {
     let faults = &config.faults;
     let is_in_time = matches!(config.time.renew_every, Some(every) if every < config.time.lease);
     let is_alone = faults.pause_client > 0 || faults.crash_thread > 0 || faults.pause_node > 0;
-    let keeps_nested = matches!(config.protocol.partial_release, PartialRelease::Ignore)
-        && config.clients.max_holds > 1
-        && config.clients.threads > 1;
+    // A nested hold that its release has not taken out of the table is renewed when the lock is gone.
+    let keeps_nested =
+        matches!(config.protocol.partial_release, PartialRelease::Ignore) && config.clients.max_holds > 1;
     let names_lease = config.time.reentry_lease.is_some() || config.time.named_lease.is_some();
     // A renewal that too few replicas have ends its round, or is the last one.
     let is_all_forgotten = matches!(config.protocol.failed_renewal, FailedRenewal::Forget);
