@@ -10,7 +10,7 @@ use crate::config::calls::InterruptedAcquire;
 use crate::config::profiles::{
     FailedRenewal, MissedRenewal, PartialRelease, ReleaseRule, RenewalTimer, WaitAfter, WaitRule,
 };
-use crate::config::sections::{Config, PromoteRule, ReplicasLeave, Resource, StopsAt};
+use crate::config::sections::{Config, PromoteRule, ReplicasLeave, Resource};
 use crate::notes::Happening;
 use crate::reply::ReplyKind;
 
@@ -297,7 +297,7 @@ impl Happening {
             Self::AcquireFailed => config.is_split() && (config.can_refuse_writes() || config.can_abandon()),
             Self::WriteRefused => counts_replicas(config) || refuses_writes(config) || can_be_demoted(config),
             Self::TwoMasters => config.can_demote(),
-            Self::ValidityOver => config.clients.stops_at == StopsAt::Validity,
+            Self::ValidityOver => config.looks_at_clock(),
             Self::QueueServed => sleeps && config.queues(),
             Self::DeadHeadRemoved => sleeps && config.queues() && has_rivals(config),
             Self::GrantAtRisk => can_forget(config) || faults.vanish_key > 0 || faults.overwrite_key > 0,

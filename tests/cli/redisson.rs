@@ -59,6 +59,23 @@ fn clients_whose_profile_is_none_of_redisson_are_told_apart_from_it() {
 }
 
 #[test]
+fn a_java_that_cannot_be_started_is_named_with_its_path_and_an_empty_version_is_refused() {
+    let driver = driver_that("exit 0");
+    let java = driver.path().join("java");
+    fs::set_permissions(&java, Permissions::from_mode(0o644)).expect("no program");
+    let (code, told) = with_driver(&driver, &["replay", "two-clients-one-node", "--on", "redisson"]);
+    assert_eq!(code, Some(5), "{told}");
+    assert!(told.contains(&java.display().to_string()), "{told}");
+    for command in
+        [&["replay", "two-clients-one-node", "--on", "redisson", "--redisson", ""][..], &["museum", "--redisson", ""]]
+    {
+        let refused = run(command);
+        assert_eq!(refused.code, 2, "{}", refused.stderr);
+        assert!(refused.stderr.contains("--redisson <VERSION>"), "{}", refused.stderr);
+    }
+}
+
+#[test]
 fn the_profiles_and_the_deployments_are_explained() {
     let explained = |what: &str| {
         let Ran { code, stdout, stderr } = run(&["explain", what]);

@@ -311,3 +311,25 @@ fn histories_of_links_that_nobody_reads_agree_on_every_server() {
         });
     }
 }
+
+/// Where a script on a replica still finds what has expired, a release there is refused and not told that the lock is not its own,
+/// and an acquire is told that no time is left and not that it cannot write. Both are named as known, on that server alone.
+#[test]
+fn a_script_that_finds_an_expired_key_on_a_demoted_master_differs_for_a_known_reason() {
+    let text = "story = \"x\"\nlock = \"KIND\"\n[time]\nlease = 1\nwait_limit = 0\n[clients]\ncount = 2\n[cluster]\n\
+                replicas = 1\n[faults]\npause_node = 1\n";
+    let (thread, node) = (0, 0);
+    let acquire = |client| Action::Acquire { client, thread };
+    let promoted = [Action::PauseNode { node }, Action::Promote { node: 1 }, Action::ResumeNode { node }];
+    let over = [acquire(0), Action::Demote { node }, Action::Tick, Action::Expire { node }];
+    for last in [Action::Release { client: 0, thread }, acquire(1)] {
+        for_every_version(|version| {
+            let scenario = on(version, scenario("demoted", text));
+            let actions = [&promoted[..], &over, &[last]].concat();
+            let trace = Trace::record("demoted", "", &scenario.config, About::Covering, &actions, "").unwrap();
+            let difference = start(version, &scenario).replay(&trace, false).unwrap().difference;
+            assert_eq!(difference.is_some(), version.shows_scripts_what_has_expired(), "{version}: {difference:?}");
+            assert!(difference.is_none_or(|found| found.step == actions.len() && found.known.is_some()), "{version}");
+        });
+    }
+}

@@ -4,6 +4,7 @@
 use lockstep_model::client::Slot;
 use lockstep_model::trace::{State, ThreadState};
 use lockstep_model::{Action, Config, Happening, Reply};
+use lockstep_sim::scenario::Scenario;
 
 use crate::by_hand::{history, is_refused, last, last_answer, scenario_of};
 
@@ -121,4 +122,50 @@ fn a_renewal_that_is_answered_at_the_last_moment_counts() {
     let granted = [ACQUIRE, EXECUTE, Action::Register { client: 0, thread: 0 }, ANSWER];
     let trace = history(&config, &[&granted[..], &[TICK, RENEW, executed, TICK, answered]].concat());
     assert_eq!(a(last(&trace)).valid_left, Some(2), "answer_within is one tick");
+}
+
+/// Each of two locks in one renewal, and neither if its own lock is gone.
+#[test]
+fn a_renewal_of_several_locks_extends_each_that_is_still_held() {
+    let text = "story = 'Two locks.'\nlock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 1\nwait_limit = 0\n[clients]\ncount = 1\n\
+                threads = 2\nnames = 2\nstops_at = 'validity'\n[faults]\noverwrite_key = 1\n";
+    let config = scenario_of(text).config;
+    let other = Action::Acquire { client: 0, thread: 1 };
+    let trace = history(&config, &[ACQUIRE, other, TICK, RENEW]);
+    let left = |state: &State| state.clients[0].threads.iter().map(|thread| thread.valid_left).collect::<Vec<_>>();
+    assert_eq!(left(last(&trace)), [Some(3), Some(3)]);
+    let gone = Action::OverwriteKey { node: 0, name: 1 };
+    let trace = history(&config, &[ACQUIRE, other, gone, TICK, RENEW]);
+    assert_eq!(left(last(&trace)), [Some(2), Some(2)], "the script ends with an error");
+}
+
+#[test]
+fn what_is_not_modelled_beside_a_look_at_the_clock_is_refused() {
+    let base = |time: &str, clients: &str, rest: &str| {
+        format!(
+            "story = 'x'\nlock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 1\n{time}\n[clients]\ncount = 2\nstops_at = 'validity'\n\
+             {clients}\n{rest}"
+        )
+    };
+    for (key, text) in [
+        ("hold_for_ever", base("", "hold_for_ever = true", "")),
+        ("named_lease", base("named_lease = 2", "threads = 2", "")),
+        ("reentry_lease", base("reentry_lease = 2", "max_holds = 2", "")),
+        ("interrupted_wait", base("", "interrupted_wait = 'swallow'", "[faults]\ninterrupt = 1")),
+        ("client_clock_jump", base("wait_limit = 4\njump = 4", "", "[faults]\nclient_clock_jump = 1")),
+    ] {
+        let refused = Scenario::parse("by-hand", &text).expect_err(key);
+        let told = refused.report(false);
+        assert!(
+            refused.is_not_modelled() && told.contains(&format!("together with {key} is not modelled yet")),
+            "{told}"
+        );
+    }
+    let text = "story = 'x'\nlock = 'reentrant'\n[time]\nlease = 3\njump = -4\n[clients]\ncount = 2\n[faults]\nclock_jump = 1\npause_node = 1\n";
+    let refused = Scenario::parse("by-hand", text).expect_err("a server that stands still deletes nothing");
+    assert!(
+        refused.is_not_modelled() && refused.report(false).contains("may be there again"),
+        "{}",
+        refused.report(false)
+    );
 }

@@ -478,7 +478,7 @@ impl<Q: InFlight> Process<'_, Q> {
         // Without a bound, or where nothing in flight outlives the moment, no age is read.
         let most = self.config.network.delay.most().unwrap_or(0);
         let messages = usize::from(self.client.wakeup.messages);
-        let looks = self.looks_at_clock();
+        let looks = self.config.looks_at_clock();
         let Some(requests) = self.in_flight.requests_mut() else { return };
         for request in requests.slots.iter_mut().flatten() {
             request.answer_left =

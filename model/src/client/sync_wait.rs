@@ -42,7 +42,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A thread was granted the lock, and waits for the answer to its `WAIT` before it believes.
     pub(crate) fn begin_confirming(&mut self, thread: u8, token: u8) {
         self.leave(thread);
-        self.count_from_grant(thread);
+        self.count_from_now(thread);
         let confirming = self.thread_mut(thread);
         confirming.phase = Phase::Confirming;
         confirming.token = confirming.token.max(token);

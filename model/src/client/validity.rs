@@ -4,16 +4,16 @@
 //! is over for the caller no later than for the server, if both clocks run alike. When it is over the caller stops: it works no more,
 //! does not believe any more, and releases. A renewal that succeeds makes the grant valid anew, counted from when it was sent.
 //!
-//! Who stands still looks at no clock: a paused client goes on believing, and stops when it runs again. The clock is one that never
-//! jumps (`System.nanoTime`, `time.monotonic`). A renewal, or an entry once more, whose answer is later than its timeout extends
-//! nothing: how late it is, is not known. One that is sent again counts from then: what is answered is executed no earlier.
+//! A paused client looks at no clock: it goes on believing, and stops when it runs again. The clock is one that never jumps
+//! (`System.nanoTime`, `time.monotonic`). A renewal, or an entry once more, whose answer is later than its timeout extends nothing,
+//! because the model does not count how late it is. If a renewal is sent again, its time counts from the last sending: the server
+//! executes what it answers no earlier.
 //!
 //! Source: docs/facts/redis.md#a-caller-that-looks-at-its-clock.
 
 use super::process::Process;
 use super::requests::{InFlight, Request};
 use super::state::{Mode, Thread};
-use crate::config::sections::StopsAt;
 use crate::mutants::Mutant;
 use crate::notes::{Happening, Notes};
 use crate::time::Timer;
@@ -21,15 +21,13 @@ use crate::time::Timer;
 impl<Q: InFlight> Process<'_, Q> {
     /// How long a grant or a renewal that is sent now is valid; off: nobody looks at a clock.
     pub(super) fn validity(&self) -> Timer {
-        match self.config.clients.stops_at {
-            StopsAt::Never => Timer::OFF,
-            StopsAt::Validity => Timer::ticks(self.config.time.lease),
-        }
+        if self.config.looks_at_clock() { Timer::ticks(self.config.time.lease) } else { Timer::OFF }
     }
 
-    fn set_validity(&mut self, thread: u8) {
+    /// A thread was granted the lock, or entered once more, by a request that was sent and answered in one step.
+    pub(super) fn count_from_now(&mut self, thread: u8) {
         let from_now = self.validity();
-        // Who has stopped does not begin again, also not by a nested call that was waiting.
+        // A thread that has stopped does not start again, even if a nested call in which it waits is granted.
         if from_now != Timer::OFF && !self.thread(thread).has_stopped() {
             self.thread_mut(thread).limit_left = from_now;
         }
@@ -39,25 +37,15 @@ impl<Q: InFlight> Process<'_, Q> {
     /// caller does not know, and counts on.
     pub(super) fn count_from_ask(&mut self, thread: u8) {
         if self.thread(thread).holds() == 0 {
-            self.set_validity(thread);
+            self.count_from_now(thread);
         }
-    }
-
-    /// A thread was granted the lock, or entered once more, by a request that was sent and answered in one step.
-    pub(super) fn count_from_grant(&mut self, thread: u8) {
-        self.set_validity(thread);
-    }
-
-    /// Whether the caller looks at its own clock.
-    pub(super) fn looks_at_clock(&self) -> bool {
-        self.config.clients.stops_at == StopsAt::Validity
     }
 
     /// A thread is granted the lock. `counted`: what is left, counted from its ask, if it has had no hold.
     pub(super) fn count_grant(&mut self, thread: u8, counted: Timer) {
         if !Q::IS_SPLIT {
-            self.count_from_grant(thread);
-        } else if self.looks_at_clock() && self.thread(thread).holds() == 0 {
+            self.count_from_now(thread);
+        } else if self.config.looks_at_clock() && self.thread(thread).holds() == 0 {
             self.thread_mut(thread).limit_left = counted;
         }
     }
@@ -87,7 +75,7 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// The process looks at its clock when it runs again, or when a thread hears of a grant.
     pub(super) fn look_at_clock(&mut self) {
-        let keeps_on = !self.looks_at_clock() || self.config.is_mutated(Mutant::ValidityIgnored);
+        let keeps_on = !self.config.looks_at_clock() || self.config.is_mutated(Mutant::ValidityIgnored);
         for thread in self.client.threads.iter_mut().filter(|_| !keeps_on) {
             thread.stop_if_over(self.notes);
         }
@@ -95,7 +83,8 @@ impl<Q: InFlight> Process<'_, Q> {
 }
 
 impl Thread {
-    /// A call ends, or it is refused and does not wait. How long its hold is valid is of no call. `looks`: at its own clock.
+    /// A call ends, or it is refused and does not wait, and its limit is not needed any more. The validity of a hold stays: it belongs to
+    /// the hold and not to the call. `looks`: whether the caller looks at its own clock.
     pub(super) const fn forget_limit(&mut self, looks: bool) {
         if !looks || self.holds() == 0 {
             self.limit_left = Timer::OFF;

@@ -12,7 +12,6 @@ use super::process::Process;
 use super::requests::InFlight;
 use super::state::{Mode, Phase, WakeupEntry};
 use crate::config::profiles::PartialRelease;
-use crate::config::sections::StopsAt;
 use crate::limits::MAX_THREADS;
 use crate::locks::procedure::{Next, OnePart, Procedure};
 use crate::mutants::Mutant;
@@ -41,7 +40,7 @@ impl<Q: InFlight> Process<'_, Q> {
             return None;
         }
         // A call in which the limit passes ends late, and then the code ends: otherwise one call after the other would keep it
-        // going. Nor does code begin anything that has stopped.
+        // going. Code that has stopped begins nothing either.
         if beginning.hold_left == Timer::OVERDUE || beginning.has_stopped() {
             return None;
         }
@@ -51,7 +50,7 @@ impl<Q: InFlight> Process<'_, Q> {
         if config.faults.client_clock_jump > 0 {
             beginning.limit_left = beginning.wait_left;
         } else {
-            beginning.forget_limit(config.clients.stops_at == StopsAt::Validity);
+            beginning.forget_limit(config.looks_at_clock());
         }
         Some(())
     }
@@ -248,7 +247,7 @@ impl<Q: InFlight> Process<'_, Q> {
         let config = self.config;
         let publishes = config.lock.facts().publishes();
         let swallows_interrupts = config.swallows_interrupts() && publishes;
-        let looks = self.looks_at_clock();
+        let looks = self.config.looks_at_clock();
         let refused = self.thread_mut(thread);
         if looks {
             refused.forget_limit(looks);
@@ -284,7 +283,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A thread leaves `lock()`, with the lock or without. With the last waiter the process's subscription ends, and with it
     /// the messages under way and the permits that nobody took.
     pub(crate) fn leave(&mut self, thread: u8) {
-        let looks = self.looks_at_clock();
+        let looks = self.config.looks_at_clock();
         let leaving = self.thread_mut(thread);
         leaving.phase = Phase::Idle;
         leaving.wait_left = Timer::OFF;
@@ -356,7 +355,7 @@ impl<Q: InFlight> Process<'_, Q> {
         let mut is_overrun = false;
         let may_enter_again = self.config.clients.max_holds > 1;
         let swallows_interrupts = self.config.swallows_interrupts();
-        let (looks, keeps_on) = (self.looks_at_clock(), self.config.is_mutated(Mutant::ValidityIgnored));
+        let (looks, keeps_on) = (self.config.looks_at_clock(), self.config.is_mutated(Mutant::ValidityIgnored));
         let client = &mut *self.client;
         if !client.is_alive() {
             return false;

@@ -232,7 +232,7 @@ impl<Q: InFlight> Process<'_, Q> {
             }
             MissedRenewal::TellHolder => {
                 self.forget_renewals(thread);
-                let looks = self.looks_at_clock();
+                let looks = self.config.looks_at_clock();
                 let holding = self.thread_mut(thread);
                 if holding.has_hold() {
                     // A thread that was re-entering continues to wait: it may yet be granted, as a first hold.

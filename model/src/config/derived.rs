@@ -514,13 +514,18 @@ impl Config {
         thread == 0 && self.time.named_lease.is_some()
     }
 
+    /// Whether callers look at their own clock, and stop when their lease is over by it.
+    pub fn looks_at_clock(&self) -> bool {
+        self.clients.stops_at == StopsAt::Validity
+    }
+
     /// Whether a waiter that is asleep swallows an interrupt. A call with a wait limit leaves.
     pub(crate) fn swallows_interrupts(&self) -> bool {
         let swallows = self.clients.interrupted_wait == InterruptedWait::Swallow;
         let can_jump = self.faults.clock_jump > 0 || self.faults.client_clock_jump > 0;
         self.faults.interrupt > 0
             && !can_jump
-            && self.clients.stops_at == StopsAt::Never
+            && !self.looks_at_clock()
             && self.time.wait_limit.is_none()
             && (swallows || self.is_mutated(Mutant::InterruptSwallowed))
     }

@@ -1,7 +1,7 @@
 //! A lock that nobody believes in does not stay.
 
 use super::claim::{Claim, PropertyKind};
-use crate::config::sections::{Config, Fsync, StopsAt};
+use crate::config::sections::{Config, Fsync};
 use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
 use crate::world::layout::Layout;
@@ -28,9 +28,8 @@ fn applies(config: &Config) -> Result<(), &'static str> {
     let is_given_back = config.can_lack_replicas();
     let can_lose_release =
         config.is_split() || config.can_fail_over() || returns_with_data || is_refused || is_given_back;
-    let stops = config.clients.stops_at == StopsAt::Validity;
     let can_die = config.faults.crash_client > 0 || config.faults.crash_thread > 0;
-    if !can_lose_release && !can_die && !stops {
+    if !can_lose_release && !can_die && !config.looks_at_clock() {
         return Err("no holder dies and no failover loses a release: the stored holder always believes");
     }
     Ok(())

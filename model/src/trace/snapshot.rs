@@ -6,7 +6,7 @@ use super::request::{RequestStage, RequestState};
 use super::state::{ClientMode, ClientState, NodeRole, NodeState, State, SubscriptionState, ThreadState};
 use crate::client::requests::{BroughtLease, Request, Slot, Stage};
 use crate::client::state::Mode;
-use crate::config::sections::{Config, StopsAt};
+use crate::config::sections::Config;
 use crate::locks::holder::Holder;
 use crate::locks::values::ValueStore as _;
 use crate::names::{client_name, node_name};
@@ -96,7 +96,7 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
 fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) -> ThreadState {
     let state = world.thread(holder);
     let swallows_interrupts = config.of_client(holder.client()).swallows_interrupts();
-    let looks_at_clock = config.clients.stops_at == StopsAt::Validity;
+    let looks_at_clock = config.looks_at_clock();
     let connection = world.group().connection(holder.client());
     let is_acknowledged_by = |node: &u8| connection.is_acknowledged_by(holder.thread(), *node);
     ThreadState {

@@ -2,7 +2,7 @@
 
 use lockstep_model::config::{
     AcquireRule, Bound, Config, Faults, Fencing, Fsync, InterruptedWait, MessageDelay, PromoteRule, ReleaseRule,
-    RememberedLease, ReplicasLeave, Resend, StopsAt, ValueRule, WaitRule,
+    RememberedLease, ReplicasLeave, Resend, ValueRule, WaitRule,
 };
 use lockstep_model::notes::Capacity;
 use lockstep_model::trace::node_name;
@@ -118,7 +118,7 @@ fn calls_of_applications(config: &Config) -> Vec<String> {
             "the threads of a client share one lock object: calls that name no lease take over the last one that was named, {end}"
         ));
     }
-    if config.clients.stops_at == StopsAt::Validity {
+    if config.looks_at_clock() {
         lines
             .push("a caller looks at its own clock: it stops, and releases, when its lease is over by that".to_owned());
     }

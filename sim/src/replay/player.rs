@@ -226,8 +226,9 @@ impl Player {
         let asked = &before.clients.get(client_of(difference.action)?)?.master;
         let is_replica = before.nodes.iter().any(|node| node.name == *asked && !node.is_master());
         let shows_expired = self.testbed.servers.server().shows_scripts_what_has_expired();
-        let refuses = difference.model == READ_ONLY;
-        let is_known = is_replica && difference.what == "reply" && refuses && shows_expired;
+        // Who finds the key writes where the model does not, and the reverse.
+        let refuses_once = (difference.model == READ_ONLY) != (difference.redis == READ_ONLY);
+        let is_known = is_replica && difference.what == "reply" && refuses_once && shows_expired;
         is_known.then_some(
             "before Redis 7.0 a script on a replica still sees a key that has expired, until the master deletes it; the \
              model hides it. Use Redis 7.0 or newer for worlds in which clients ask a master that was demoted",

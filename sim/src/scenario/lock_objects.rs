@@ -52,7 +52,7 @@ pub(super) fn note(parts: &Parts, sections: &Sections<'_>) {
     }
 }
 
-/// Records with what a caller that looks at its own clock is not modelled: it would have to know which lease its grant has.
+/// Records the keys beside which a caller that looks at its own clock is not modelled yet.
 pub(super) fn note_validity(parts: &Parts, sections: &Sections<'_>) {
     const WHICH_LEASE: &str = "a caller would have to know which of two leases its grant has";
     let (Some(time), Some(clients)) = (parts.time, parts.clients) else { return };
@@ -65,7 +65,7 @@ pub(super) fn note_validity(parts: &Parts, sections: &Sections<'_>) {
         (&sections.time, "named_lease", time.named_lease.is_some(), WHICH_LEASE),
         (&sections.time, "reentry_lease", parts.somebody(|own| own.reentry_lease.is_some()), WHICH_LEASE),
         (&sections.clients, "interrupted_wait", swallows, "calls that swallow interrupts remember them"),
-        (&sections.clients, "hold_for_ever", clients.hold_for_ever, "who stops must release"),
+        (&sections.clients, "hold_for_ever", clients.hold_for_ever, "a caller that stops must release"),
         (&sections.faults, "client_clock_jump", jumps, "the clock that a caller looks at never jumps"),
     ];
     for (table, other, _, why) in others.into_iter().filter(|(_, _, is_there, _)| *is_there) {

@@ -8,6 +8,7 @@
 mod builtin;
 mod calls;
 mod clients;
+mod clocks;
 mod code;
 mod contradiction;
 mod definition;

@@ -172,6 +172,21 @@ impl Gate {
         self.with_ends(|ends| self.acknowledge_applied(ends))
     }
 
+    /// Waits until the master has sent all effects that are marked: one that stands still sends nothing, and it may have answered
+    /// its client first. `replica_runs`: whether the replica can acknowledge a copy.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` if the master does not send them.
+    pub fn wait_marked(&self, replica_runs: bool) -> Result<(), ReplayError> {
+        let Some(mark) = self.shared.lock().marks.back().copied() else { return Ok(()) };
+        if replica_runs {
+            self.with_ends(|ends| self.wait_arrived(mark, Some(ends)).map(drop))
+        } else {
+            self.wait_arrived(mark, None).map(drop)
+        }
+    }
+
     /// Acknowledges no more than this offset, whatever the replica has; `None`: all of it. A master that hands over to the
     /// replica waits until everything is acknowledged.
     pub fn limit_acknowledgements(&self, most: Option<u64>) {
@@ -287,6 +302,17 @@ impl Gate {
     /// may still be on its way to the gate.
     fn wait_for_what_passes(&self, ends: &mut GateControls) -> Result<(), ReplayError> {
         let written = ends.master.replication_offset()?;
+        let sent = self.wait_arrived(written, Some(ends))?.link.as_ref().and_then(|link| link.sent);
+        sent.map_or(Ok(()), |sent| ends.replica.wait_offset(sent))
+    }
+
+    /// Waits until the master has sent what it wrote up to this offset, unless nothing passes. `ends`: `None` where the replica
+    /// stands still, and acknowledges no copy.
+    fn wait_arrived(
+        &self,
+        written: u64,
+        ends: Option<&mut GateControls>,
+    ) -> Result<MutexGuard<'_, GateState>, ReplayError> {
         let arrived = |state: &GateState| match &state.link {
             Some(link) if !state.is_silent => link.arrived() >= written,
             Some(_) | None => true,
@@ -294,7 +320,10 @@ impl Gate {
         let has_arrived = arrived(&self.shared.lock());
         // What a master writes after it has begun a copy, it sends once the copy is acknowledged: a sentinel's greeting may be
         // among that. A replica that is not linked yet has nothing to acknowledge.
-        if !has_arrived && let Ok(applied) = ends.replica.applied_offset() {
+        if !has_arrived
+            && let Some(ends) = ends
+            && let Ok(applied) = ends.replica.applied_offset()
+        {
             self.send_acknowledgement(applied)?;
         }
         let awaited = || {
@@ -305,8 +334,7 @@ impl Gate {
             };
             format!("the master to send its stream up to offset {written}{copy}")
         };
-        let sent = self.shared.wait_until(arrived, awaited)?.link.as_ref().and_then(|link| link.sent);
-        sent.map_or(Ok(()), |sent| ends.replica.wait_offset(sent))
+        self.shared.wait_until(arrived, awaited)
     }
 
     /// Sends in the replica's place what the replica would send. Its own bytes do not count in any offset.

@@ -269,9 +269,21 @@ impl ServerGroup {
     /// As [`crate::replay::ServerNode::pause`].
     pub fn pause(&mut self, node: usize) -> Result<String, ReplayError> {
         self.acknowledge_to_ending(node);
+        self.await_effects_of(node)?;
         self.members[node].node.pause()?;
         self.is_worn = true;
         Ok(format!("SIGSTOP to {}", name_of_node(node)))
+    }
+
+    /// Waits until a master that is about to stand still has sent its effects: the answer to the client that wrote may leave first
+    /// (seen on 6.2.5, where a busy machine stopped the master in between).
+    fn await_effects_of(&self, master: usize) -> Result<(), ReplayError> {
+        if self.is_paused(master) || self.is_dead(master) {
+            return Ok(());
+        }
+        let links = self.members.iter().filter_map(|member| Some((member.link()?, !member.is_paused())));
+        let mut its_own = links.filter(|(gate, _)| self.master_behind(gate) == Some(master));
+        its_own.try_for_each(|(gate, replica_runs)| gate.wait_marked(replica_runs))
     }
 
     /// A master that was told to end has asked what this replica has. One that has everything answers before it stands still: then
