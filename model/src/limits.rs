@@ -18,6 +18,8 @@ pub const MAX_GROUPS: u8 = 1;
 pub const MAX_REPLICAS: u8 = 2;
 /// Holds of one thread.
 pub const MAX_HOLDS: u8 = 8;
+/// Holds of one reader, with those that it has left behind.
+pub const MAX_READ_HOLDS: u8 = 4;
 /// Ticks of any one time: small, because every tick is a state.
 pub const MAX_TICKS: u8 = 60;
 /// The longest time until a deadline in a queue, in ticks: deadlines add up, each to that of the one before.
@@ -43,6 +45,8 @@ pub const MAX_EFFECTS_UNDER_WAY: u8 = 12;
 pub const MESSAGES: u8 = 3;
 /// The most of them.
 pub const MAX_MESSAGES: u8 = 8;
+/// The same where some of them are for all who sleep.
+pub const MAX_SHARED_MESSAGES: u8 = 4;
 /// Receipts that a node stores at once.
 pub const RECEIPTS: u8 = 6;
 /// The most of them: each effect under way has as many.

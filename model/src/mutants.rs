@@ -40,6 +40,8 @@ mutants! {
     QueueIsIgnored,
     /// The head of a queue stays, although its deadline is over.
     DeadHeadStays,
+    /// A reader is refused while another one reads.
+    ReadersExclude,
     // Clients.
     /// After subscribing the waiter sleeps at once, without asking again.
     NoSecondAsk,

@@ -187,6 +187,8 @@ happenings! {
     DeadHeadRemoved = "dead_head_removed",
     /// A caller found that its grant is over by its own clock, and stopped.
     ValidityOver = "validity_over",
+    /// A reader was granted the lock beside another one.
+    ReadersShared = "readers_shared",
 }
 
 /// Declares the rules about a step.
@@ -229,15 +231,17 @@ breaches! {
     RefusedAndGranted,
     /// A lock was granted past somebody who is alive and queues for it longer.
     Overtaken,
+    /// A reader was refused, and nobody else had the lock for writing.
+    ReaderRefused,
 }
 
 impl Breach {
     /// Which bit of a set it is. A world is full to the last byte, and beside a resource neither refusals nor places in a queue are
-    /// counted: they share theirs with what only a resource shows.
+    /// counted, and there are no readers: they share theirs with what only a resource shows.
     const fn bit(self) -> u8 {
         match self {
             Self::RefusedAndGranted => Self::TokenNotGreater as u8,
-            Self::Overtaken => Self::EffectOutOfOrder as u8,
+            Self::Overtaken | Self::ReaderRefused => Self::EffectOutOfOrder as u8,
             other => other as u8,
         }
     }

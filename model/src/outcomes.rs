@@ -149,7 +149,7 @@ impl ActionKind {
             ],
             Self::Undo | Self::Release => &[
                 (ReplyKind::Released, always),
-                (ReplyKind::StillHeld, can_reenter),
+                (ReplyKind::StillHeld, |config| can_reenter(config) || config.shares()),
                 (ReplyKind::NotHeld, can_lose_grant),
                 (ReplyKind::Unreachable, can_be_unreachable),
                 (ReplyKind::WrongType, overwrites_keys),
@@ -298,6 +298,7 @@ impl Happening {
             Self::WriteRefused => counts_replicas(config) || refuses_writes(config) || can_be_demoted(config),
             Self::TwoMasters => config.can_demote(),
             Self::ValidityOver => config.looks_at_clock(),
+            Self::ReadersShared => config.shares() && config.clients.count > 1,
             Self::QueueServed => sleeps && config.queues(),
             Self::DeadHeadRemoved => sleeps && config.queues() && has_rivals(config),
             Self::GrantAtRisk => can_forget(config) || faults.vanish_key > 0 || faults.overwrite_key > 0,
@@ -584,7 +585,8 @@ const fn can_lose_grant(config: &Config) -> bool {
     let is_all_forgotten = matches!(config.protocol.failed_renewal, FailedRenewal::Forget);
     let ends_renewals = matches!(config.protocol.wait_after, WaitAfter::GrantsAndRenewals)
         && (config.clients.names > 1 || is_all_forgotten);
-    let is_unattended = !is_in_time || names_lease || is_alone || keeps_nested || ends_renewals;
+    // The release of a reader cuts the lease of a writer that is the same thread, and may end its renewal.
+    let is_unattended = !is_in_time || names_lease || is_alone || keeps_nested || ends_renewals || config.shares();
     let is_deleted = faults.force_release > 0 || faults.vanish_key > 0 || faults.overwrite_key > 0;
     let is_taken = is_deleted || faults.clock_jump > 0;
     // Where requests can be late, a late release can end the next grant.

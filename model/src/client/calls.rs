@@ -477,7 +477,7 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(crate) fn tick_in_flight(&mut self) {
         // Without a bound, or where nothing in flight outlives the moment, no age is read.
         let most = self.config.network.delay.most().unwrap_or(0);
-        let messages = usize::from(self.client.wakeup.messages);
+        let messages = usize::from(self.client.wakeup.messages());
         let looks = self.config.looks_at_clock();
         let Some(requests) = self.in_flight.requests_mut() else { return };
         for request in requests.slots.iter_mut().flatten() {

@@ -64,7 +64,10 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                         is_at_limit || (may_ask && is_woken)
                     }
                     // In a nested call the code goes on, limit or not, and so does the belief: only code that runs can end.
-                    Phase::Idle => thread.has_hold() && (thread.hold_left.is_due() || thread.has_stopped()),
+                    Phase::Idle => {
+                        let is_over = thread.hold_left.is_due() || thread.has_stopped();
+                        thread.has_hold() && is_over && !(self.config.shares() && client.is_calling_beside(number))
+                    }
                     Phase::Confirming => reach.answers,
                     // A request in flight is waited for where the network is.
                     Phase::Undoing | Phase::SettingTtl => requests.get(Slot::of_thread(number)).is_none(),
@@ -79,7 +82,7 @@ impl<Q: InFlight> ProcessView<'_, Q> {
         let age = self.in_flight.requests().message_age();
         self.config.network.delay.most().is_some_and(|most| age >= most)
             && self.client.is_running()
-            && self.client.wakeup.messages > 0
+            && self.client.wakeup.messages() > 0
             && !self.config.is_mutated(Mutant::MessagesNeverArrive)
     }
 

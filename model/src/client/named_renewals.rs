@@ -5,6 +5,8 @@
 //! which they were acquired; here it is that of the names. Up to 3.43 each lock has a timer and a script of its own.
 //! Source: docs/facts/redisson.md#several-locks-in-one-renewal.
 //!
+//! The two sides of a read-write lock are renewed in the same way, each by a timer of its own (docs/facts/family.md#read-write).
+//!
 //! A thread uses one name, so the count of a thread is that of its lock. The bit that otherwise names the thread that
 //! registered first says which lock is next: the first one of the next script, or the one whose timer fires first.
 
@@ -36,15 +38,18 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A renewal timer fires.
     pub(crate) fn fire_round(&mut self) -> Option<Round> {
         let is_running = self.client.is_running();
-        let has_timer_per_name = self.config.has_timer_per_name();
+        let has_timer_per_thread = self.config.has_timer_per_thread();
         let size = usize::from(self.config.protocol.renewal_batch);
         let table = &mut self.client.renewal;
         if !is_running || !table.due_in().is_due() {
             return None;
         }
-        if has_timer_per_name {
+        if has_timer_per_thread {
             let thread = table.first();
             table.cancel_timer_of(thread);
+            if table.count(thread) == 0 {
+                return Some(Round::Nothing);
+            }
             return Some(Round::Renews { batch: RenewalBatch::EMPTY.with(thread), is_too_soon: false });
         }
         let from = table.first();
@@ -79,7 +84,7 @@ impl<Q: InFlight> Process<'_, Q> {
         if has_missed && self.config.protocol.missed_renewal == MissedRenewal::StopTimer {
             return;
         }
-        if self.config.has_timer_per_name() {
+        if self.config.has_timer_per_thread() {
             return self.rearm_each(batch);
         }
         let next = batch.last().map_or(0, |last| last + 1);
@@ -97,8 +102,8 @@ impl<Q: InFlight> Process<'_, Q> {
     /// this round is not renewed.
     pub(crate) fn round_failed(&mut self, batch: RenewalBatch) {
         match self.config.protocol.failed_renewal {
-            FailedRenewal::Retry if self.config.has_timer_per_name() => self.rearm_each(batch),
-            FailedRenewal::Forget if self.config.has_timer_per_name() => {
+            FailedRenewal::Retry if self.config.has_timer_per_thread() => self.rearm_each(batch),
+            FailedRenewal::Forget if self.config.has_timer_per_thread() => {
                 batch.threads().for_each(|thread| self.forget_renewals(thread));
             }
             FailedRenewal::Retry | FailedRenewal::Forget => self.renewal_failed(),

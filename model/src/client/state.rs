@@ -5,7 +5,10 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::renewal_table::RenewalTable;
-use crate::limits::{MAX_GROUPS, MAX_HOLDS, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS, MAX_TICKS, MAX_TOKEN_UNDER_WAY};
+use crate::limits::{
+    MAX_GROUPS, MAX_HOLDS, MAX_MESSAGES, MAX_REPLICAS, MAX_RETRIES, MAX_SHARED_MESSAGES, MAX_THREADS, MAX_TICKS,
+    MAX_TOKEN_UNDER_WAY,
+};
 use crate::time::Timer;
 
 /// A client is a process: its threads are the holders, the rest is shared by them.
@@ -210,8 +213,9 @@ pub enum Phase {
 pub struct WakeupEntry {
     /// Wake-ups that no thread has taken yet.
     pub permits: u8,
-    /// Unlock messages on their way to this process.
-    pub messages: u8,
+    /// Unlock messages on their way to this process, and above their number a bit for each, the oldest lowest, that is for all who
+    /// sleep.
+    messages: u8,
 }
 
 impl Phase {
@@ -345,6 +349,46 @@ impl Thread {
 impl WakeupEntry {
     /// Nobody waits.
     pub const NONE: Self = Self { permits: 0, messages: 0 };
+
+    const COUNT_BITS: u8 = 4;
+    const COUNT: u8 = (1 << Self::COUNT_BITS) - 1;
+
+    /// How many unlock messages are on their way to this process.
+    pub const fn messages(self) -> u8 {
+        const { assert!(MAX_MESSAGES <= Self::COUNT, "a number of messages has four bits") };
+        self.messages & Self::COUNT
+    }
+
+    /// One more has set out. `for_all`: it wakes those who sleep when it arrives, and leaves nothing for others.
+    pub(super) const fn add_message(&mut self, for_all: bool) {
+        let count = self.messages();
+        debug_assert!(!for_all || count < MAX_SHARED_MESSAGES, "the scenario reader refuses more beside them");
+        let bit = if for_all { 1 << (Self::COUNT_BITS + count) } else { 0 };
+        self.messages = (self.messages | bit) + 1;
+    }
+
+    /// One more takes the place of the newest: what that leaves is left.
+    pub(super) const fn replace_newest(&mut self, for_all: bool) {
+        if let Some(newest) = self.messages().checked_sub(1)
+            && !for_all
+            && newest < MAX_SHARED_MESSAGES
+        {
+            self.messages &= !(1 << (Self::COUNT_BITS + newest));
+        }
+    }
+
+    /// The oldest is on its way no more: whether it was for all. `None`: there is none.
+    pub(super) const fn take_message(&mut self) -> Option<bool> {
+        let Some(left) = self.messages().checked_sub(1) else { return None };
+        let for_all = self.messages >> Self::COUNT_BITS;
+        self.messages = left | for_all >> 1 << Self::COUNT_BITS;
+        Some(for_all & 1 != 0)
+    }
+
+    /// As bytes, for hashing.
+    pub(crate) const fn bytes(self) -> [u8; 2] {
+        [self.permits, self.messages]
+    }
 }
 
 impl Client {
@@ -372,6 +416,12 @@ impl Client {
     /// The node that it takes for the master of its lock's group.
     pub const fn master(&self) -> u8 {
         self.views[0].master()
+    }
+
+    /// Whether another one of its threads is inside a call.
+    pub(crate) fn is_calling_beside(&self, thread: u8) -> bool {
+        let others = (0..).zip(&self.threads).filter(|(number, _)| *number != thread);
+        others.into_iter().any(|(_, other)| !matches!(other.phase, Phase::Idle | Phase::Dead))
     }
 
     /// Whether any of its threads uses the wake-up entry: its process then wants to be subscribed, if the lock's kind

@@ -35,6 +35,9 @@ impl<Q: InFlight> Process<'_, Q> {
         }
         self.client.acquires_left = self.client.acquires_left.one_less()?;
         let config = self.config;
+        if self.is_busy_beside(thread) || !config.may_ask_as(thread) {
+            return None;
+        }
         let beginning = self.thread_mut(thread);
         if beginning.phase != Phase::Idle || beginning.holds() >= config.clients.max_holds {
             return None;
@@ -53,6 +56,11 @@ impl<Q: InFlight> Process<'_, Q> {
             beginning.forget_limit(config.looks_at_clock());
         }
         Some(())
+    }
+
+    /// Whether the other thread of its client is inside a call, where both are one thread of the application.
+    fn is_busy_beside(&self, thread: u8) -> bool {
+        self.config.shares() && self.client.is_calling_beside(thread)
     }
 
     /// Whether a thread may ask for the lock now. After a failover it waits for the lock delay; a holder that would enter
@@ -126,13 +134,19 @@ impl<Q: InFlight> Process<'_, Q> {
     /// Whether a thread can release.
     pub(crate) fn can_release(&self, thread: u8) -> bool {
         let releasing = self.thread(thread);
-        self.client.is_running() && releasing.phase == Phase::Idle && releasing.has_hold()
+        self.client.is_running()
+            && releasing.phase == Phase::Idle
+            && releasing.has_hold()
+            && !self.is_busy_beside(thread)
     }
 
     /// Whether a thread can call release although it does not believe it holds.
     pub(crate) fn can_release_foreign(&self, thread: u8) -> bool {
         let releasing = self.thread(thread);
-        self.client.is_running() && releasing.phase == Phase::Idle && !releasing.has_hold()
+        self.client.is_running()
+            && releasing.phase == Phase::Idle
+            && !releasing.has_hold()
+            && !self.is_busy_beside(thread)
     }
 
     /// A thread hears the reply to its acquire. True: it holds now, as far as it knows.
@@ -210,7 +224,7 @@ impl<Q: InFlight> Process<'_, Q> {
             let around = holding.holds().saturating_sub(1);
             holding.set_holds(0);
             if self.config.protocol.partial_release == PartialRelease::Lower {
-                (0..around).for_each(|_| self.unregister_hold(thread));
+                (0..around).for_each(|_| self.unregister_release(thread));
             }
         }
         self.settle(thread);
@@ -303,10 +317,14 @@ impl<Q: InFlight> Process<'_, Q> {
         if !self.client.is_running() || self.config.is_mutated(Mutant::MessagesNeverArrive) {
             return None;
         }
-        self.take_message()?;
+        let for_all = self.take_message()?;
         if !self.client.threads.iter().any(|thread| thread.phase == Phase::Waiting) {
             self.notes.happened(Happening::MessageUnheard);
+            if for_all {
+                return Some(());
+            }
         }
+        // A message for all would bring a permit for each who sleeps: of the threads of a client at most one is inside a call.
         let room = self.config.room_for(Capacity::Messages);
         if self.client.wakeup.permits < room {
             self.client.wakeup.permits += 1;
@@ -320,14 +338,16 @@ impl<Q: InFlight> Process<'_, Q> {
     /// that is woken, refused and woken once more within one moment is where it would be without the first of the two, and
     /// as many wake-ups as there are threads and one more are never too few. Where a wake-up can take time, between two of
     /// them a timer may fire, and the difference could be seen.
-    pub(crate) fn send_message(&mut self) {
+    /// `for_all`: it is for those who sleep when it arrives.
+    pub(crate) fn send_message(&mut self, for_all: bool) {
         const { assert!(Capacity::Messages.least() > MAX_THREADS, "among the wake-ups, one thread has two") };
         let room = self.config.room_for(Capacity::Messages);
-        let messages = &mut self.client.wakeup.messages;
-        if *messages < room {
-            *messages += 1;
+        let wakeup = &mut self.client.wakeup;
+        if wakeup.messages() < room {
+            wakeup.add_message(for_all);
             return;
         }
+        wakeup.replace_newest(for_all);
         if !self.wakes_at_once() {
             self.notes.exceeded(Capacity::Messages);
         }
@@ -342,12 +362,13 @@ impl<Q: InFlight> Process<'_, Q> {
     }
 
     /// The oldest unlock message is not under way any more: it has arrived, or is lost.
-    pub(crate) fn take_message(&mut self) -> Option<()> {
-        self.client.wakeup.messages = self.client.wakeup.messages.checked_sub(1)?;
+    /// Whether it was for all who sleep.
+    pub(crate) fn take_message(&mut self) -> Option<bool> {
+        let for_all = self.client.wakeup.take_message()?;
         if let Some(requests) = self.in_flight.requests_mut() {
             requests.drop_message();
         }
-        Some(())
+        Some(for_all)
     }
 
     /// One tick on the process's timers. True: time went past a running waiter's limit.

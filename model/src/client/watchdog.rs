@@ -9,7 +9,9 @@
 use super::process::Process;
 use super::renewal_table::MAX_REGISTERED;
 use super::requests::{InFlight, Slot};
-use crate::config::profiles::{FailedRenewal, MissedRenewal, PartialRelease, RememberedLease, RenewalTimer};
+use crate::config::profiles::{
+    FailedRenewal, MissedRenewal, PartialRelease, ReadRelease, RememberedLease, RenewalTimer,
+};
 use crate::limits::{MAX_THREADS, REGISTRATIONS};
 use crate::mutants::Mutant;
 use crate::notes::{Capacity, Happening};
@@ -137,15 +139,16 @@ impl<Q: InFlight> Process<'_, Q> {
         let (period, adds_timers) = (self.period(), self.adds_timers());
         let timers = usize::from(self.config.room_for(Capacity::RenewalTimers));
         let room = MAX_REGISTERED + self.config.room_for(Capacity::Registrations).saturating_sub(REGISTRATIONS);
-        let has_timer_per_name = self.config.has_timer_per_name();
-        let has_names = self.config.clients.names > 1;
+        let has_timer_per_thread = self.config.has_timer_per_thread();
+        let is_apart = self.config.renews_threads_apart();
         let table = &mut self.client.renewal;
-        if has_timer_per_name {
-            if table.count(thread) == 0 {
+        if has_timer_per_thread {
+            // One that is left over from an emptied table keeps its phase, unless it has ended with that.
+            if table.due_in_of(thread) == Timer::OFF {
                 table.start_timer_of(thread, period);
             }
         } else if table.is_empty() {
-            if !has_names {
+            if !is_apart {
                 table.set_first(thread);
             }
             if adds_timers {
@@ -177,7 +180,15 @@ impl<Q: InFlight> Process<'_, Q> {
             _ => holds == 1,
         };
         if is_last || self.config.protocol.partial_release == PartialRelease::Lower {
-            self.unregister_hold(thread);
+            self.unregister_release(thread);
+        }
+    }
+
+    /// A release takes its hold out of the table; that of a reader may take one of the writer with it.
+    pub(super) fn unregister_release(&mut self, thread: u8) {
+        self.unregister_hold(thread);
+        if self.config.shares() && thread > 0 && self.config.protocol.read_release == ReadRelease::EndsWriteRenewal {
+            self.unregister_hold(0);
         }
     }
 
@@ -200,11 +211,12 @@ impl<Q: InFlight> Process<'_, Q> {
     }
 
     fn set_count(&mut self, thread: u8, count: u8) {
-        let (has_names, has_timer_per_name) = (self.config.clients.names > 1, self.config.has_timer_per_name());
+        let (is_apart, has_timer_per_thread) = (self.config.renews_threads_apart(), self.config.has_timer_per_thread());
+        let ends_with_entry = self.config.protocol.renewal_timer == RenewalTimer::PerLock;
         let table = &mut self.client.renewal;
         table.set_count(thread, count);
-        if has_names {
-            if count == 0 && has_timer_per_name {
+        if is_apart {
+            if count == 0 && has_timer_per_thread && ends_with_entry {
                 table.cancel_timer_of(thread);
             }
             return;
@@ -224,7 +236,7 @@ impl<Q: InFlight> Process<'_, Q> {
             MissedRenewal::LowerFirst => self.unregister_hold(thread),
             // It was not set again. If the lock was acquired anew meanwhile, the timer of that entry continues.
             MissedRenewal::StopTimer => {}
-            MissedRenewal::Forget if self.config.clients.names > 1 => self.forget_renewals(thread),
+            MissedRenewal::Forget if self.config.renews_threads_apart() => self.forget_renewals(thread),
             MissedRenewal::Forget => {
                 self.forget_every_renewal();
                 // docs/facts/redisson.md#explicit-lease

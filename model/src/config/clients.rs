@@ -3,8 +3,23 @@
 use serde::{Deserialize, Serialize};
 
 use super::calls::Calls;
+use super::defaults::is_default;
 use super::profiles::Protocol;
 use crate::limits::MAX_CLIENTS;
+
+/// Which sides of a lock that has two ([`Facts::sharing`](crate::locks::Facts::sharing)) a client uses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Role {
+    /// It reads and writes.
+    #[default]
+    Both,
+    /// It reads only.
+    Reader,
+    /// It writes only.
+    Writer,
+}
 
 /// Everything in which one client may differ from another; times in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +39,9 @@ pub struct ClientSettings {
     pub hold_at_most: Option<u8>,
     /// How many acquires it may start, its threads together; `None`: without bound.
     pub acquires: Option<u8>,
+    /// Which sides of a lock that has two it uses.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub role: Role,
     /// Its protocol profile and overrides.
     pub protocol: Protocol,
     /// How it handles unanswered requests.

@@ -1,6 +1,7 @@
 //! Facts about a scenario that follow from its sections.
 
 use super::calls::{InterruptedAcquire, RefusedCall, Resend, UnansweredAsk};
+use super::clients::Role;
 use super::profiles::{
     AcquireRule, AnsweredReceipt, ExtendRule, ReleaseRule, RenewalTimer, ValueRule, WaitAfter, WaitRule,
 };
@@ -16,8 +17,28 @@ use crate::notes::Capacity;
 
 impl Config {
     /// Whether a client has a timer for each of several locks.
-    pub(crate) const fn has_timer_per_name(&self) -> bool {
-        self.clients.names > 1 && matches!(self.protocol.renewal_timer, RenewalTimer::PerLock)
+    pub(crate) const fn has_timer_per_thread(&self) -> bool {
+        self.shares() || self.clients.names > 1 && matches!(self.protocol.renewal_timer, RenewalTimer::PerLock)
+    }
+
+    /// Whether each thread of a client is renewed apart from the others: it has a lock of its own, or is one side of a lock that has
+    /// two.
+    pub(crate) const fn renews_threads_apart(&self) -> bool {
+        self.shares() || self.clients.names > 1
+    }
+
+    /// Whether several may hold the lock at once ([`Facts::sharing`](crate::locks::Facts::sharing)).
+    pub const fn shares(&self) -> bool {
+        self.lock.facts().sharing.is_there()
+    }
+
+    /// Whether this thread ever asks: of a lock with two sides a client may use one only.
+    pub(crate) const fn may_ask_as(&self, thread: u8) -> bool {
+        match (self.shares(), self.clients.role) {
+            (false, _) | (true, Role::Both) => true,
+            (true, Role::Writer) => thread == 0,
+            (true, Role::Reader) => thread != 0,
+        }
     }
 
     /// Nodes of the group: the first master and its replicas.
@@ -431,9 +452,10 @@ impl Config {
         self.leaves_receipts() && self.protocol.answered_receipt == AnsweredReceipt::Delete
     }
 
-    /// The calls by which an application uses the lock, as pictures show them.
-    pub fn call_names(&self) -> CallNames {
-        let names = self.lock.facts().calls;
+    /// The calls by which a thread of an application uses the lock, as pictures show them.
+    pub fn call_names(&self, thread: u8) -> CallNames {
+        let facts = self.lock.facts();
+        let names = facts.reader_calls.filter(|_| thread > 0).unwrap_or(facts.calls);
         let names = match self.protocol.release {
             ReleaseRule::Compare => names,
             ReleaseRule::Delete => CallNames { release: "DEL", ..names },
@@ -485,7 +507,7 @@ impl Config {
         };
         let caller = request.caller().map(Holder::client);
         let context = LockContext { lease_ticks: caller.map_or(self.time.lease, lease_of), ..self.lock_context() };
-        if !self.lock.facts().queue.is_there() {
+        if !self.lock.facts().queue.is_there() && !self.shares() {
             return context;
         }
         let Some(own) = caller.map(|client| self.settings_of(client)) else { return context };

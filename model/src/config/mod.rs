@@ -15,12 +15,12 @@ pub use crate::limits::*;
 pub use crate::locks::kind::LockKind;
 pub use bounds::Bounds;
 pub use calls::{Calls, InterruptedAcquire, RefusedCall, Registration, RequestId, Resend, StaleRenewal, UnansweredAsk};
-pub use clients::{ClientSettings, ClientTables};
+pub use clients::{ClientSettings, ClientTables, Role};
 pub use faults::{Fault, Faults};
 pub use node_set::NodeSet;
 pub use profiles::{
     AcquireRule, AnsweredReceipt, ExtendRule, FailedRenewal, MissedRenewal, PartialRelease, Profile, Protocol,
-    ReleaseRule, RememberedLease, RenewalTimer, SubscribeTo, ValueRule, WaitAfter, WaitRule,
+    ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, SubscribeTo, ValueRule, WaitAfter, WaitRule,
 };
 pub use sections::{
     Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, InterruptedWait, LockObjects, MessageDelay, Network,

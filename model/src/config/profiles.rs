@@ -55,6 +55,9 @@ pub struct Protocol {
     /// ([`Facts::bare_extend`](crate::locks::Facts::bare_extend)).
     #[serde(default, skip_serializing_if = "is_default")]
     pub extend: ExtendRule,
+    /// What the release of a reader does to the renewal of a writer that is the same thread; read for kinds that have both.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub read_release: ReadRelease,
     /// On which node clients subscribe to unlock messages.
     #[serde(default, skip_serializing_if = "is_default")]
     pub subscribe_to: SubscribeTo,
@@ -86,6 +89,19 @@ pub enum PartialRelease {
     /// docs/facts/redisson.md#nested-holds-stay-in-the-table). After holds were lost this is not exact
     /// (docs/approximations.md): here the last hold is that of the thread, in Redisson that of the table.
     Ignore,
+}
+
+/// What the release of a reader does to the renewal of a writer that is the same thread
+/// (docs/facts/family.md#a-read-release-ends-the-write-renewal).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadRelease {
+    /// It lowers the count of the write lock as well: the last one ends its renewal (Redisson 3.52 to 4.7).
+    #[default]
+    EndsWriteRenewal,
+    /// Nothing: each side has its own (Redisson 3.43).
+    OwnRenewal,
 }
 
 /// On which node a client subscribes to unlock messages (Redisson: `subscriptionMode`, `MASTER` unless it is set;
@@ -424,6 +440,7 @@ impl Profile {
             acquire: AcquireRule::SetNxPx,
             release: ReleaseRule::Compare,
             extend: ExtendRule::Compare,
+            read_release: ReadRelease::EndsWriteRenewal,
             subscribe_to: SubscribeTo::Master,
         };
         match self {
@@ -434,6 +451,7 @@ impl Profile {
                 failed_renewal: FailedRenewal::Forget,
                 remembered_lease: RememberedLease::ForGood,
                 wait_rule: WaitRule::Ignored,
+                read_release: ReadRelease::OwnRenewal,
                 ..newest
             },
             Self::Redisson343 => Protocol {
@@ -441,6 +459,7 @@ impl Profile {
                 renewal_timer: RenewalTimer::PerLock,
                 missed_renewal: MissedRenewal::Forget,
                 failed_renewal: FailedRenewal::Forget,
+                read_release: ReadRelease::OwnRenewal,
                 ..newest
             },
             Self::Redisson352 => Protocol { answered_receipt: AnsweredReceipt::Keep, ..newest },

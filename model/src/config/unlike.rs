@@ -35,9 +35,9 @@ impl Config {
     /// The settings of a client that has none of its own.
     pub const fn common_settings(&self) -> ClientSettings {
         let Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, .. } = self.time;
-        let Clients { acquires, .. } = self.clients;
+        let Clients { acquires, role, .. } = self.clients;
         let (protocol, calls) = (self.protocol, self.calls);
-        ClientSettings { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, protocol, calls }
+        ClientSettings { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, role, protocol, calls }
     }
 
     /// The settings of this client.
@@ -87,11 +87,11 @@ impl Config {
     }
 
     fn with_common(&self, settings: &ClientSettings) -> Self {
-        let ClientSettings { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, protocol, calls } =
+        let ClientSettings { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, role, protocol, calls } =
             *settings;
         Self {
             time: Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, ..self.time },
-            clients: Clients { acquires, ..self.clients },
+            clients: Clients { acquires, role, ..self.clients },
             protocol,
             calls,
             client: ClientTables::NONE,

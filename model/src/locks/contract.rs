@@ -78,6 +78,22 @@ pub trait Lock:
         self
     }
 
+    /// How this holder holds, if it does.
+    fn mode_of(holder: Holder) -> HoldMode {
+        let _ = holder;
+        HoldMode::Exclusive
+    }
+
+    /// Whether these two may hold at once.
+    fn go_together(one: Holder, other: Holder) -> bool {
+        one == other
+    }
+
+    /// Whether one of its keys has no time left.
+    fn has_due(&self) -> bool {
+        self.holders().any(|hold| hold.remaining.is_due())
+    }
+
     /// The same without every lock's key that has no time left.
     #[must_use]
     fn without_due(self) -> Self {
@@ -150,8 +166,14 @@ pub struct Facts {
     pub names: Support,
     /// Whether those who are refused and wait stand in a queue in Redis, each with a channel of its own.
     pub queue: Support,
+    /// Whether several may hold it at once, as readers do. Each client is then one thread of an application, and its two threads here
+    /// are what that thread is to the lock: thread 0 writes, thread 1 reads. While one of the two is inside a call, the other one
+    /// begins none, and each is renewed by a timer of its own.
+    pub sharing: Support,
     /// The calls by which an application uses it.
     pub calls: CallNames,
+    /// Those of its readers, if it has any.
+    pub reader_calls: Option<CallNames>,
 }
 
 /// The calls by which an application uses a kind of lock, as pictures show them.
@@ -320,6 +342,9 @@ pub enum Publish {
     Unlock,
     /// The same, on the channel of the one who is first in the queue.
     UnlockFor(Holder),
+    /// A message on the channel that every waiter shares, for all who are asleep when it comes: it leaves nothing for one who falls
+    /// asleep later (Redisson's `LockPubSub`: as many permits as the latch has waiters).
+    UnlockAll,
 }
 
 /// A family of the keys of a lock: what a script writes of it, and what can expire.
@@ -332,6 +357,8 @@ pub enum KeyFamily {
     Receipt,
     /// The queue of those who wait, and their deadlines. Neither key has a TTL.
     Queue,
+    /// The strings that stand for the holds of readers, each with a TTL of its own.
+    Hold,
 }
 
 /// What a script wrote: for each key whether its content, its TTL or both were written. Where TTLs travel as the time that
@@ -445,6 +472,8 @@ pub struct QueuedWaiter {
 pub enum HoldMode {
     /// Nobody else holds.
     Exclusive,
+    /// Others may hold as well, in this mode.
+    Shared,
 }
 
 impl LockRequest {

@@ -137,7 +137,7 @@ impl CountedHold {
     pub(super) fn keys(self) -> Vec<Key> {
         let key = |holder: Holder| Key {
             slot: KeySlot::Lock,
-            value: KeyValue::Hash([(holder.to_string(), self.hold_count.into())].into()),
+            value: KeyValue::Hash([(holder.to_string(), u64::from(self.hold_count).into())].into()),
             ttl: self.remaining,
         };
         self.holder.map(key).into_iter().collect()

@@ -106,6 +106,7 @@ impl Lock for Fair {
         bare_extend: Support::No { why: "it renews the field of a holder" },
         names: Support::No { why: "each has a queue of its own" },
         queue: Support::Yes,
+        sharing: Support::No { why: "only one thread holds it at a time" },
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",
@@ -113,6 +114,7 @@ impl Lock for Fair {
             release: "unlock()",
             force_release: "forceUnlock()",
         },
+        reader_calls: None,
     };
     const HAS_SMALL_WORLDS: bool = false;
     const HAS_SPLIT_WORLDS: bool = false;
@@ -157,7 +159,7 @@ impl Lock for Fair {
     fn without(self, slot: KeyFamily) -> Self {
         match slot {
             KeyFamily::Lock => Self { hold: CountedHold::default(), ..self },
-            KeyFamily::Receipt => self,
+            KeyFamily::Receipt | KeyFamily::Hold => self,
             KeyFamily::Queue => Self { queue: WaitQueue::default(), ..self },
         }
     }

@@ -3,6 +3,7 @@
 //! Each kind lists its own ([`Lock::keys`](super::contract::Lock::keys)); traces, pictures and the comparison with a real
 //! server read the list, so none of them knows a kind.
 
+use core::fmt;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -37,6 +38,14 @@ pub enum KeySlot {
     Queue,
     /// The sorted set of their deadlines.
     Deadlines,
+    /// The string that stands for one hold of a reader.
+    Hold {
+        /// Who reads, as Redis stores it: client and thread.
+        #[cfg_attr(feature = "schema", schemars(with = "String", regex(pattern = r"^[A-Z]:[1-9]$")))]
+        holder: Holder,
+        /// Which of its holds, from 1.
+        number: u8,
+    },
     /// The receipt of one release: it makes the same release harmless when it is sent again.
     Receipt {
         /// Who released, as Redis stores it: client and thread.
@@ -54,11 +63,43 @@ pub enum KeySlot {
 pub enum KeyValue {
     /// A string.
     String(String),
-    /// A hash: each field with its number.
-    Hash(BTreeMap<String, u64>),
+    /// A hash: each field with its number or its word.
+    Hash(BTreeMap<String, HashValue>),
     /// A list, from its head.
     List(Vec<String>),
     /// A sorted set: each member with its score. Of the deadlines of a queue: how far each is away, ticks, in a trace ms; 0: it is
     /// over.
     Zset(BTreeMap<String, i64>),
+}
+
+/// What a field of a hash contains.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(untagged)]
+pub enum HashValue {
+    /// A number.
+    Number(u64),
+    /// A word.
+    Word(String),
+}
+
+impl From<u64> for HashValue {
+    fn from(number: u64) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl From<&str> for HashValue {
+    fn from(word: &str) -> Self {
+        Self::Word(word.to_owned())
+    }
+}
+
+impl fmt::Display for HashValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Word(word) => f.write_str(word),
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::contract::{Facts, Lock};
-use super::{fair, plain, reentrant};
+use super::{fair, plain, read_write, reentrant};
 
 /// Something to be done with the type of a kind.
 pub trait WithKind {
@@ -50,6 +50,7 @@ kinds! {
     Plain => plain::Plain,
     Reentrant => reentrant::Reentrant,
     Fair => fair::Fair,
+    ReadWrite => read_write::ReadWrite,
     #[cfg(feature = "toy")]
     Toy => super::toy::Toy,
 }

@@ -12,6 +12,7 @@ pub mod kind;
 pub mod named;
 pub mod plain;
 pub mod procedure;
+pub mod read_write;
 pub mod receipts;
 pub mod reentrant;
 pub mod stored;

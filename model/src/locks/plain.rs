@@ -64,6 +64,7 @@ impl Lock for Plain {
         bare_extend: Support::Yes,
         names: Support::No { why: "each key is extended by a request of its own" },
         queue: Support::No { why: "whoever asks first when it is free has it" },
+        sharing: Support::No { why: "only one thread holds it at a time" },
         calls: CallNames {
             acquire: "SET NX PX",
             try_acquire: "SET NX PX",
@@ -71,6 +72,7 @@ impl Lock for Plain {
             release: "delete if own",
             force_release: "DEL",
         },
+        reader_calls: None,
     };
 
     type Values = HoldValues;
@@ -106,7 +108,7 @@ impl Lock for Plain {
     fn without(self, slot: KeyFamily) -> Self {
         match slot {
             KeyFamily::Lock => Self::default(),
-            KeyFamily::Receipt | KeyFamily::Queue => self,
+            KeyFamily::Receipt | KeyFamily::Queue | KeyFamily::Hold => self,
         }
     }
 

@@ -6,21 +6,23 @@
 //! Source: docs/facts/family.md#read-write.
 
 use core::hash::{Hash, Hasher};
+use std::collections::BTreeMap;
 
 use super::contract::{
     CallNames, Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish,
     Requester, StoredHold, Support, Waiting, Writes,
 };
 use super::holder::Holder;
-use super::keys::{Key, KeySlot, KeyValue};
+use super::keys::{HashValue, Key, KeySlot, KeyValue};
 use super::values::NoValues;
-use crate::limits::MAX_CLIENTS;
+use crate::limits::{MAX_CLIENTS, MAX_READ_HOLDS};
+use crate::mutants::Mutant;
 use crate::time::Timer;
 
 const CLIENTS: usize = MAX_CLIENTS as usize;
 
-/// How often one thread may read at once: each hold has a TTL of its own.
-const HOLDS: usize = 2;
+/// How often one thread may read at once, with the holds that it has left behind: each has a TTL of its own.
+const HOLDS: usize = MAX_READ_HOLDS as usize;
 
 /// The thread of a client as a writer.
 const WRITER: u8 = 0;
@@ -69,8 +71,26 @@ impl ReadWrite {
         }
     }
 
+    fn is_held_by(self, holder: Holder) -> bool {
+        let client = holder.client();
+        if holder.thread() == WRITER { self.is_writer(client) } else { self.reads[usize::from(client)] > 0 }
+    }
+
+    /// The TTLs of the holds that this client has as a reader.
+    fn holds_of(&self, client: usize) -> impl Iterator<Item = Timer> {
+        self.holds[client].into_iter().take(self.reads[client].into())
+    }
+
+    /// Until a reader's holds are over, by the longest of them: from then on the release of another one may end the lock.
+    fn left_of_reader(&self, client: u8) -> Timer {
+        let longest = self.holds_of(client.into()).filter_map(Timer::left).max().unwrap_or(0);
+        self.remaining.left().map_or(Timer::ticks(longest), |left| Timer::ticks(left.min(longest)))
+    }
+
     fn read(self, context: LockContext, client: u8) -> Outcome<Self> {
-        if self.mode.is_some() && self.mode != Some(Mode::Read) && !self.is_writer(client) {
+        let is_others = self.mode == Some(Mode::Write) && !self.is_writer(client);
+        let excludes = context.is_mutated(Mutant::ReadersExclude) && self.reads.iter().sum::<u8>() > self.reads[usize::from(client)];
+        if excludes || is_others && !context.is_mutated(Mutant::AcquireIgnoresHolder) {
             return Outcome::of(self, Writes::NONE, LockReply::Busy { remaining: self.remaining });
         }
         let at = usize::from(client);
@@ -78,6 +98,7 @@ impl ReadWrite {
         let is_free = self.mode.is_none();
         after.mode = self.mode.or(Some(Mode::Read));
         after.reads[at] += 1;
+        assert!(after.reads[at] <= MAX_READ_HOLDS, "the scenario reader refuses worlds with more holds of a reader");
         after.holds[at][usize::from(after.reads[at]) - 1] = context.lease();
         after.remaining = if is_free { context.lease() } else { Self::longer(self.remaining, context.lease_ticks) };
         let reply = if self.reads[at] > 0 { LockReply::Reentered } else { LockReply::Acquired };
@@ -86,7 +107,8 @@ impl ReadWrite {
 
     fn write(self, context: LockContext, client: u8) -> Outcome<Self> {
         let writes = Writes::NONE.key(KeyFamily::Lock);
-        if self.mode.is_none() {
+        let is_others = self.mode.is_some() && !self.is_writer(client);
+        if self.mode.is_none() || is_others && context.is_mutated(Mutant::AcquireIgnoresHolder) {
             let after = Self {
                 mode: Some(Mode::Write),
                 writer: client,
@@ -99,7 +121,8 @@ impl ReadWrite {
         if self.is_writer(client) {
             // What is left and the lease are added; a key without a TTL answers −1, and gets the lease but for 1 ms.
             let ticks = self.remaining.left().unwrap_or(0).saturating_add(context.lease_ticks);
-            let after = Self { writes: self.writes + 1, remaining: Timer::ticks(ticks), ..self };
+            let count = u8::from(!context.is_mutated(Mutant::ReentryWithoutCount));
+            let after = Self { writes: self.writes + count, remaining: Timer::ticks(ticks), ..self };
             return Outcome::of(after, writes, LockReply::Reentered);
         }
         // Also where it is the caller itself who reads.
@@ -125,9 +148,7 @@ impl ReadWrite {
         let has_others = mode == Mode::Write || after.reads.iter().any(|count| *count > 0);
         if has_others {
             // Of readers only: a write lease is cut to the longest hold of a reader that is left.
-            let left = after.reads.iter().zip(after.holds).flat_map(|(count, holds)| {
-                holds.into_iter().take(usize::from(*count)).filter_map(Timer::left)
-            });
+            let left = (0..CLIENTS).flat_map(|client| after.holds_of(client)).filter_map(Timer::left);
             if let Some(longest) = left.max().filter(|ticks| *ticks > 0) {
                 after.remaining = Timer::ticks(longest);
                 let writes = Writes::NONE.key(KeyFamily::Lock).key(KeyFamily::Hold);
@@ -163,9 +184,8 @@ impl ReadWrite {
     }
 
     fn renew(self, context: LockContext, holder: Holder) -> Outcome<Self> {
-        let (client, at) = (holder.client(), usize::from(holder.client()));
-        let is_held = if holder.thread() == WRITER { self.is_writer(client) } else { self.reads[at] > 0 };
-        if !is_held {
+        let at = usize::from(holder.client());
+        if !self.is_held_by(holder) {
             return Outcome::of(self, Writes::NONE, LockReply::RenewalMissed);
         }
         let mut after = Self { remaining: context.lease(), ..self };
@@ -176,5 +196,204 @@ impl ReadWrite {
             }
         }
         Outcome::of(after, Writes::NONE.ttl(KeyFamily::Lock).ttl(KeyFamily::Hold), LockReply::Renewed)
+    }
+
+    /// `writeLock().forceUnlock()`: it frees a lock that is held for writing, with the reads inside it, and no other one.
+    fn force(self) -> Outcome<Self> {
+        if self.mode != Some(Mode::Write) {
+            return Outcome::of(self, Writes::NONE, LockReply::NothingToRelease);
+        }
+        let writes = Writes::NONE.key(KeyFamily::Lock);
+        Outcome::of(self.freed(), writes, LockReply::ForceReleased).publishing(Publish::UnlockAll)
+    }
+
+    /// The thread of this client, as Redis stores it.
+    fn name(client: usize) -> Holder {
+        Holder::new(u8::try_from(client).unwrap_or(u8::MAX), 0)
+    }
+}
+
+impl Lock for ReadWrite {
+    const FACTS: Facts = Facts {
+        name: "read-write",
+        other_names: &["readwrite", "rwlock", "readwritelock", "redissonreadwritelock", "readlock", "writelock"],
+        waiting: Waiting::Subscribes,
+        reentry: Support::Yes,
+        busy_is_write: false,
+        receipts: Support::Yes,
+        force: Support::Yes,
+        value: Support::No { why: "the fields of the hash are the holders" },
+        two_commands: Support::No { why: "its scripts write field and TTL at once" },
+        bare_release: Support::No { why: "its releases lower the count of a holder" },
+        bare_extend: Support::No { why: "they renew the field of a holder" },
+        names: Support::No { why: "each is renewed by two tables of its client" },
+        queue: Support::No { why: "whoever asks first when it is free has it" },
+        sharing: Support::Yes,
+        calls: CallNames {
+            acquire: "writeLock().lock()",
+            try_acquire: "writeLock().tryLock()",
+            renew: "renew the write lock",
+            release: "writeLock().unlock()",
+            force_release: "writeLock().forceUnlock()",
+        },
+        reader_calls: Some(CallNames {
+            acquire: "readLock().lock()",
+            try_acquire: "readLock().tryLock()",
+            renew: "renew the read lock",
+            release: "readLock().unlock()",
+            force_release: "writeLock().forceUnlock()",
+        }),
+    };
+    const HAS_SMALL_WORLDS: bool = false;
+    const HAS_SPLIT_WORLDS: bool = false;
+
+    type Values = NoValues;
+    type Several = Self;
+
+    fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
+        match request {
+            LockRequest::Acquire(Requester { holder, .. }) if holder.thread() == WRITER => {
+                self.write(context, holder.client())
+            }
+            LockRequest::Acquire(Requester { holder, .. }) => self.read(context, holder.client()),
+            LockRequest::Renew(Requester { holder, .. }) => self.renew(context, holder),
+            LockRequest::Release(Requester { holder, .. }) if holder.thread() == WRITER => {
+                self.release_write(context, holder.client())
+            }
+            LockRequest::Release(Requester { holder, .. }) => self.release_read(context, holder.client()),
+            LockRequest::Force => self.force(),
+            LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) => {
+                unreachable!("the scenario reader allows it for kinds that have it only")
+            }
+        }
+    }
+
+    fn holders(&self) -> impl Iterator<Item = StoredHold> {
+        let Self { mode, writer, writes, remaining, .. } = *self;
+        let writing = (mode == Some(Mode::Write)).then(|| StoredHold {
+            by: Requester::of(Holder::new(writer, WRITER)),
+            mode: HoldMode::Exclusive,
+            count: writes,
+            remaining,
+        });
+        let reading = (0..).zip(self.reads).filter(|(_, count)| *count > 0).map(|(client, count)| StoredHold {
+            by: Requester::of(Holder::new(client, READER)),
+            mode: HoldMode::Shared,
+            count,
+            remaining: self.left_of_reader(client),
+        });
+        writing.into_iter().chain(reading)
+    }
+
+    fn mode_of(holder: Holder) -> HoldMode {
+        if holder.thread() == WRITER { HoldMode::Exclusive } else { HoldMode::Shared }
+    }
+
+    /// Readers; and who reads inside its own write lock.
+    fn go_together(one: Holder, other: Holder) -> bool {
+        one.client() == other.client() || (one.thread() == READER && other.thread() == READER)
+    }
+
+    fn has_due(&self) -> bool {
+        let mut holds = (0..CLIENTS).flat_map(|client| self.holds_of(client));
+        self.mode.is_some() && self.remaining.is_due() || holds.any(Timer::is_due)
+    }
+
+    fn pass(self, context: LockContext, ticks: i8) -> (Self, Lapsed) {
+        let mut lapsed = Lapsed::NONE;
+        let mut after = self;
+        for hold in after.holds.as_flattened_mut() {
+            *hold = hold.moved(ticks).unwrap_or_else(|| {
+                lapsed = lapsed.and(KeyFamily::Hold);
+                Timer::OFF
+            });
+        }
+        if self.mode.is_some() {
+            match self.remaining.moved(ticks) {
+                Some(remaining) => after.remaining = remaining,
+                None if context.is_mutated(Mutant::LeaseNeverEnds) => after.remaining = Timer::DUE,
+                None => (after, lapsed) = (after.freed(), lapsed.and(KeyFamily::Lock)),
+            }
+        }
+        (after, lapsed)
+    }
+
+    fn without(self, slot: KeyFamily) -> Self {
+        match slot {
+            KeyFamily::Lock => self.freed(),
+            KeyFamily::Hold => Self { holds: Self::default().holds, ..self },
+            KeyFamily::Receipt | KeyFamily::Queue => self,
+        }
+    }
+
+    fn without_due(self) -> Self {
+        let holds = self.holds.map(|of_one| of_one.map(|hold| if hold.is_due() { Timer::OFF } else { hold }));
+        let after = Self { holds, ..self };
+        if self.mode.is_some() && self.remaining.is_due() { after.freed() } else { after }
+    }
+
+    fn without_ttl(self) -> Self {
+        Self { remaining: Timer::UNWRITTEN, ..self }
+    }
+
+    fn persisted(self) -> Self {
+        Self { remaining: Timer::OFF, ..self }
+    }
+
+    fn with_ttl_of(self, own: Self) -> Self {
+        let is_unwritten = self.mode.is_some() && self.remaining == Timer::UNWRITTEN;
+        if is_unwritten { Self { remaining: own.remaining, ..self } } else { self }
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        let mut keys = Vec::new();
+        if let Some(mode) = self.mode {
+            let word = match mode {
+                Mode::Read => "read",
+                Mode::Write => "write",
+            };
+            let mut fields = BTreeMap::from([("mode".to_owned(), HashValue::from(word))]);
+            if mode == Mode::Write {
+                fields.insert(format!("{}:write", Self::name(self.writer.into())), u64::from(self.writes).into());
+            }
+            for (client, count) in self.reads.into_iter().enumerate().filter(|(_, count)| *count > 0) {
+                fields.insert(Self::name(client).to_string(), u64::from(count).into());
+            }
+            keys.push(Key { slot: KeySlot::Lock, value: KeyValue::Hash(fields), ttl: self.remaining });
+        }
+        for (client, holds) in self.holds.into_iter().enumerate() {
+            for (number, ttl) in (1..).zip(holds).filter(|(_, ttl)| *ttl != Timer::OFF) {
+                let slot = KeySlot::Hold { holder: Self::name(client), number };
+                keys.push(Key { slot, value: KeyValue::String("1".to_owned()), ttl });
+            }
+        }
+        keys
+    }
+
+    fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self {
+        let to = |client: usize| rename(Self::name(client)).client();
+        let mut after = Self { reads: [0; CLIENTS], holds: Self::default().holds, ..self };
+        if self.mode == Some(Mode::Write) {
+            after.writer = to(self.writer.into());
+        }
+        for client in 0..CLIENTS {
+            let to = usize::from(to(client));
+            (after.reads[to], after.holds[to]) = (self.reads[client], self.holds[client]);
+        }
+        after
+    }
+}
+
+impl Hash for ReadWrite {
+    // In words, for the reason that `world/hash` gives.
+    #[inline]
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self { mode, writer, writes, remaining, reads, holds } = *self;
+        let mode = mode.map_or(0, |mode| 1 + mode as u8);
+        hasher.write_u32(u32::from_le_bytes([mode, writer, writes, remaining.byte()]));
+        hasher.write_u32(u32::from_le_bytes(reads));
+        for of_one in holds {
+            hasher.write_u32(u32::from_le_bytes(of_one.map(Timer::byte)));
+        }
     }
 }

@@ -35,6 +35,7 @@ impl Lock for Reentrant {
         bare_extend: Support::No { why: "it renews the field of a holder" },
         names: Support::Yes,
         queue: Support::No { why: "whoever asks first when it is free has it" },
+        sharing: Support::No { why: "only one thread holds it at a time" },
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",
@@ -42,6 +43,7 @@ impl Lock for Reentrant {
             release: "unlock()",
             force_release: "forceUnlock()",
         },
+        reader_calls: None,
     };
 
     type Values = NoValues;
@@ -72,7 +74,7 @@ impl Lock for Reentrant {
     fn without(self, slot: KeyFamily) -> Self {
         match slot {
             KeyFamily::Lock => Self::default(),
-            KeyFamily::Receipt | KeyFamily::Queue => self,
+            KeyFamily::Receipt | KeyFamily::Queue | KeyFamily::Hold => self,
         }
     }
 

@@ -39,6 +39,7 @@ impl Lock for Toy {
         bare_extend: Support::No { why: "its renewal says whose lease it extends" },
         names: Support::No { why: "each renewal is a request of its own" },
         queue: Support::No { why: "whoever asks first when it is free has it" },
+        sharing: Support::No { why: "only one thread holds it at a time" },
         calls: CallNames {
             acquire: "acquire",
             try_acquire: "acquire",
@@ -46,6 +47,7 @@ impl Lock for Toy {
             release: "release",
             force_release: "force",
         },
+        reader_calls: None,
     };
 
     type Values = NoValues;
@@ -81,7 +83,7 @@ impl Lock for Toy {
     fn without(self, slot: KeyFamily) -> Self {
         match slot {
             KeyFamily::Lock => Self::default(),
-            KeyFamily::Receipt | KeyFamily::Queue => self,
+            KeyFamily::Receipt | KeyFamily::Queue | KeyFamily::Hold => self,
         }
     }
 

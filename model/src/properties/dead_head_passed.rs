@@ -36,7 +36,7 @@ pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
     let are_over = queue().take(dead_heads).all(|waiter| waiter.left_ticks == 0);
     let Some(first) = queue().nth(dead_heads).filter(|_| dead_heads > 0 && are_over) else { return true };
     let (client, thread) = (world.client(first.holder.client()), world.thread(first.holder));
-    let will_be_woken = client.wakeup.permits > 0 || client.wakeup.messages > 0 || thread.wait_left.is_due();
+    let will_be_woken = client.wakeup.permits > 0 || client.wakeup.messages() > 0 || thread.wait_left.is_due();
     !client.is_running() || !sleeps(*thread) || will_be_woken
 }
 

@@ -21,6 +21,7 @@ mod obtainable;
 mod one_believer;
 mod one_server_holder;
 mod only_holder_releases;
+mod readers_share;
 mod refusal_true;
 mod renewal_rate_bounded;
 mod renewed_while_held;
@@ -29,6 +30,7 @@ mod tokens_increase;
 pub mod verdict;
 mod wait_limit_kept;
 mod waiter_served;
+mod writer_served;
 
 pub use claim::{Claim, PropertyKind};
 pub use table::Property;

@@ -41,7 +41,7 @@ pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
     let is_next = |holder: Holder| first.is_none_or(|first| first.holder == holder);
     world.threads().filter(|(holder, ..)| is_next(*holder)).all(|(holder, client, thread)| {
         let sleeps = client.is_running() && thread.phase == Phase::Waiting && !thread.wake_in.may_fire();
-        let will_be_woken = client.wakeup.permits > 0 || client.wakeup.messages > 0 || thread.wait_left.is_due();
+        let will_be_woken = client.wakeup.permits > 0 || client.wakeup.messages() > 0 || thread.wait_left.is_due();
         !sleeps || will_be_woken || is_message_under_way(world, holder.client())
     })
 }

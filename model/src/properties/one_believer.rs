@@ -11,7 +11,7 @@ use crate::world::state::World;
 pub(super) const CLAIM: Claim = Claim {
     id: "one-believer",
     kind: PropertyKind::Safety,
-    sentence: "at most one holder (one thread of one client) believes it holds",
+    sentence: "at most one holder (one thread of one client) believes it holds, or readers and no writer beside them",
     source: "mutual exclusion, seen from the clients: what a user of RLock relies on",
     antecedent: Some(Happening::Granted),
     untested: "no thread is ever granted the lock",
@@ -21,6 +21,10 @@ pub(super) const CLAIM: Claim = Claim {
 
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
+    if Y::Lock::FACTS.sharing.is_there() {
+        let mut believers = world.believers().map(|(holder, ..)| holder);
+        return believers.all(|one| world.believers().all(|(other, ..)| Y::Lock::go_together(one, other)));
+    }
     (0..Y::Lock::NAMES)
         .all(|name| world.believers().filter(|(holder, ..)| Y::Lock::name_of(*holder) == name).count() <= 1)
 }

@@ -12,7 +12,7 @@ use crate::world::state::World;
 pub(super) const CLAIM: Claim = Claim {
     id: "one-server-holder",
     kind: PropertyKind::Safety,
-    sentence: "no two nodes that act as master store different unexpired holders, not even if one refuses to write for want \
+    sentence: "no two nodes that act as master store different unexpired holders, but for readers on both, not even if one refuses to write for want \
                of replicas",
     source: "mutual exclusion, seen from Redis: one hash field `holder` under one key",
     antecedent: Some(Happening::TwoMasters),
@@ -23,6 +23,12 @@ pub(super) const CLAIM: Claim = Claim {
 
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
+    if Y::Lock::FACTS.sharing.is_there() {
+        let nodes = world.groups.as_ref().iter().flat_map(|group| group.nodes.as_ref());
+        let stored = || nodes.clone().filter(|node| node.is_master()).flat_map(|node| node.stored.holders());
+        let holders = || stored().map(|hold| hold.by.holder);
+        return holders().all(|one| holders().all(|other| Y::Lock::go_together(one, other)));
+    }
     (0..Y::Lock::NAMES).all(|name| {
         let nodes = world.groups.as_ref().iter().flat_map(|group| group.nodes.as_ref());
         let masters = nodes.filter(|node| node.is_master());

@@ -11,8 +11,8 @@ use super::claim::{Claim, PropertyKind};
 use super::{
     actions_reached, counts_agree, dead_head_passed, effects_in_order, first_come_first_served, freed_after_crash,
     grant_acknowledged, grant_survives, interrupt_reported, no_dead_head, no_orphan, no_sleeping_waiter, obtainable,
-    one_believer, one_server_holder, only_holder_releases, refusal_true, renewal_rate_bounded, renewed_while_held,
-    tokens_increase, wait_limit_kept, waiter_served,
+    one_believer, one_server_holder, only_holder_releases, readers_share, refusal_true, renewal_rate_bounded,
+    renewed_while_held, tokens_increase, wait_limit_kept, waiter_served, writer_served,
 };
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
@@ -145,6 +145,8 @@ properties! {
         FirstComeFirstServed => first_come_first_served,
         /// A waiter that does not come back holds up the others until its deadline, and no longer.
         DeadHeadPassed => dead_head_passed,
+        /// Readers do not exclude each other.
+        ReadersShare => readers_share,
         /// The watchdog keeps the lease.
         RenewedWhileHeld => renewed_while_held,
         /// The watchdog does not renew more often than it is set to.
@@ -159,6 +161,8 @@ properties! {
         NoOrphan => no_orphan,
         /// A waiter that does not come back does not keep a free lock from the others.
         NoDeadHead => no_dead_head,
+        /// A writer does not wait for ever while readers come and go.
+        WriterServed => writer_served,
     }
     possible {
         /// The lock can still be had.

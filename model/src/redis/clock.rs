@@ -94,7 +94,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     /// Whether the lock's key on this node has no time left: it may be gone already.
     pub(crate) fn lock_is_due(&self, node: u8) -> bool {
-        !self.config.is_mutated(Mutant::ClientWinsTies) && lapses(self.config, &self.group.node(node).stored, 1)
+        let stored = &self.group.node(node).stored;
+        let is_due = lapses(self.config, stored, 1) || Y::Lock::FACTS.sharing.is_there() && stored.lock.has_due();
+        is_due && !self.config.is_mutated(Mutant::ClientWinsTies)
     }
 
     /// The lock's key of this node has no time left, and is gone before the others who act at this instant. A replica hides

@@ -4,7 +4,7 @@ use super::group::Group;
 use super::layout::ServerLayout;
 use crate::config::sections::Config;
 use crate::locks::batch::RenewalBatch;
-use crate::locks::contract::{Lock, LockReply, LockRequest, Publish, Requester, Writes};
+use crate::locks::contract::{HoldMode, Lock, LockReply, LockRequest, Publish, Requester, Writes};
 use crate::locks::holder::Holder;
 use crate::locks::receipts::{Receipt, ReceiptStore};
 use crate::locks::stored::Stored;
@@ -83,6 +83,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             }
             return Some(Executed { published, ..Executed::replying(refusal) });
         }
+        self.note_readers(&before.lock, outcome.reply, request);
         let (reply, happening) = Self::reply_of(outcome.reply);
         if let Some(happening) = happening {
             self.notes.happened(happening);
@@ -193,6 +194,27 @@ impl<Y: ServerLayout> Server<'_, Y> {
         // That heads of the queue are removed is no change of the lock.
         if before.lock != after.with_queue_of(before.lock) {
             self.notes.broke(Breach::ForeignChange);
+        }
+    }
+
+    /// Notes that a reader was granted the lock beside another one, or refused where it need not be.
+    fn note_readers(&mut self, before: &Y::Lock, reply: LockReply, request: LockRequest) {
+        if !Y::Lock::FACTS.sharing.is_there() {
+            return;
+        }
+        let LockRequest::Acquire(Requester { holder, .. }) = request else { return };
+        if Y::Lock::mode_of(holder) == HoldMode::Exclusive {
+            return;
+        }
+        let mut holders = before.holders().map(|hold| hold.by.holder);
+        match reply {
+            LockReply::Busy { .. } if before.holders().all(|hold| Y::Lock::go_together(holder, hold.by.holder)) => {
+                self.notes.broke(Breach::ReaderRefused);
+            }
+            LockReply::Acquired | LockReply::Reentered if holders.any(|other| other.client() != holder.client()) => {
+                self.notes.happened(Happening::ReadersShared);
+            }
+            _ => {}
         }
     }
 

@@ -147,7 +147,11 @@ impl Contents {
                 freed: key.value == KeyValue::String("1".to_owned()),
                 ttl_ms: key.ttl_ms,
             }),
-            KeySlot::Lock | KeySlot::NamedLock { .. } | KeySlot::Queue | KeySlot::Deadlines => None,
+            KeySlot::Lock
+            | KeySlot::NamedLock { .. }
+            | KeySlot::Queue
+            | KeySlot::Deadlines
+            | KeySlot::Hold { .. } => None,
         };
         self.keys.iter().filter_map(receipt).collect()
     }

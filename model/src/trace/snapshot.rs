@@ -42,6 +42,7 @@ const fn is_possible(breach: Breach, config: &Config) -> bool {
         Breach::TokenNotGreater | Breach::EffectOutOfOrder => config.resource.is_some(),
         Breach::RefusedAndGranted => config.resource.is_none(),
         Breach::Overtaken => config.resource.is_none() && config.lock.facts().queue.is_there(),
+        Breach::ReaderRefused => config.resource.is_none() && config.shares(),
         _ => true,
     }
 }
@@ -82,7 +83,7 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
         },
         subscription,
         permits: client.wakeup.permits,
-        messages: client.wakeup.messages,
+        messages: client.wakeup.messages(),
         asks_in: client.asks_in.left(),
         replicas_known: client.views[0].known_replicas(),
         requests: requests.iter().map(|(slot, request)| request_state(config, index, slot, request)).collect(),

@@ -182,7 +182,8 @@ impl<Y: Layout> Context<'_, Y> {
             self.publish_to(next, node);
             return;
         }
-        self.publish_on(node);
+        let for_all = publish == Publish::UnlockAll;
+        self.publish_on(node, for_all);
         if !self.config.cluster.lag.is_zero() || !self.config.subscribes_to_replica() {
             return;
         }
@@ -191,27 +192,25 @@ impl<Y: Layout> Context<'_, Y> {
             let applying = self.world.node(replica);
             let has_all = applying.queue.is_empty() && !applying.is_paused();
             if has_all && self.world.group().follows(replica, node) {
-                self.publish_on(replica);
+                self.publish_on(replica, for_all);
             }
         }
     }
 
     /// A message sets out to every process that is subscribed on this node.
-    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
-    pub(super) fn publish_on(&mut self, node: u8) {
+    pub(super) fn publish_on(&mut self, node: u8, for_all: bool) {
         for client in clients::<Y>() {
             if self.world.group().connection(client).subscription() == Some(node) {
-                self.process(client, |process| process.send_message());
+                self.process(client, |process| process.send_message(for_all));
             }
         }
     }
 
     /// A message sets out to one waiter, on its own channel: its process hears it if it waits, subscribed on this node.
-    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     fn publish_to(&mut self, waiter: Holder, node: u8) {
         let is_subscribed = self.world.group().connection(waiter.client()).subscription() == Some(node);
         if is_subscribed && self.world.thread(waiter).phase.uses_wakeup_entry() {
-            self.process(waiter.client(), |process| process.send_message());
+            self.process(waiter.client(), |process| process.send_message(false));
         }
     }
 

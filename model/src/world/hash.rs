@@ -7,7 +7,7 @@ use core::hash::{Hash, Hasher};
 
 use super::layout::Layout;
 use super::state::{ResourceLog, World};
-use crate::client::state::{Client, Thread, WakeupEntry};
+use crate::client::state::{Client, Thread};
 use crate::locks::stored::Stored;
 use crate::locks::values::ValueStore as _;
 use crate::redis::connections::Connection;
@@ -76,7 +76,7 @@ fn hash_client<H: Hasher>(client: &Client, hasher: &mut H) {
 #[expect(clippy::inline_always, reason = "as for the world")]
 #[inline(always)]
 fn hash_connection<H: Hasher>(client: &Client, connection: Connection, hasher: &mut H) {
-    let WakeupEntry { permits, messages } = client.wakeup;
+    let [permits, messages] = client.wakeup.bytes();
     let [places, acknowledged] = connection.bytes();
     hasher.write_u32(u32::from_le_bytes([places, acknowledged, permits, messages]));
 }

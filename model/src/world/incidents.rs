@@ -57,7 +57,7 @@ impl<Y: Layout> Context<'_, Y> {
         self.hear_wait_answers(answers);
         if is_published {
             self.notes.happened(Happening::Published);
-            self.publish_on(node);
+            self.publish_on(node, false);
         }
         Some(Reply::Done)
     }
@@ -152,7 +152,8 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.server().lock_is_due(node) || !self.is_read(node) {
             return None;
         }
-        if node == self.world.group().master() {
+        // Of a lock with readers a hold may be over that is not the last one.
+        if node == self.world.group().master() && self.server().expires(1) {
             self.note_lost_lease(1);
         }
         self.server().expire(node)?;
@@ -205,6 +206,6 @@ impl<Y: Layout> Context<'_, Y> {
     fn renewal_due_in(&self, holder: Holder) -> Timer {
         let table = &self.world.client(holder.client()).renewal;
         let config = self.config.of_client(holder.client());
-        if config.has_timer_per_name() { table.due_in_of(holder.thread()) } else { table.due_in() }
+        if config.has_timer_per_thread() { table.due_in_of(holder.thread()) } else { table.due_in() }
     }
 }

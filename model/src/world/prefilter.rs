@@ -14,6 +14,7 @@ use crate::action::{Action, ActionKind, Party};
 use crate::client::requests::{Slot, Stage};
 use crate::client::state::{AcquiresLeft, Mode, Phase};
 use crate::config::sections::{Clients, Config};
+use crate::locks::contract::Lock as _;
 use crate::locks::holder::Holder;
 use crate::locks::receipts::ReceiptStore as _;
 use crate::redis::group::Role;
@@ -197,7 +198,7 @@ impl<Y: Layout> Prefilter<Y> {
         let by_client = self.by_client.iter().zip(self.by_thread.chunks_exact(threads.max(1)));
         for ((index, client), (by_posture, by_thread)) in world.clients().zip(by_client) {
             let posture = ClientPosture {
-                has_messages: client.wakeup.messages > 0,
+                has_messages: client.wakeup.messages() > 0,
                 is_due: client.renewal.due_in().is_due(),
                 is_unsubscribed: world.group().connection(index).subscription().is_none(),
             };
@@ -273,7 +274,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
             world.client(client).mode != Mode::NotStarted || !world.node(node).is_master()
         }
         Action::Resume { client } => world.client(client).mode != Mode::Paused,
-        Action::LoseMessage { client } => world.client(client).wakeup.messages == 0,
+        Action::LoseMessage { client } => world.client(client).wakeup.messages() == 0,
         Action::Replicate { node } => world.node(node).queue.is_empty(),
         Action::Resync { node } => world.node(node).role != Role::Unsynced,
         Action::LeaveMaster { node } => !world.node(node).is_old_replica(),
@@ -290,7 +291,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::Heal { node } => !world.node(node).is_cut(),
         Action::Expire { node } => {
             let node = world.node(node);
-            !node.is_up() || !node.stored.holders().any(|hold| hold.remaining.is_due())
+            !node.is_up() || !node.stored.lock.has_due()
         }
         Action::ExpireReceipts { node } => {
             let node = world.node(node);

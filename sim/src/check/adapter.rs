@@ -143,6 +143,7 @@ pub(crate) fn as_stateright<M: Looks>(property: Property, name: &'static str) ->
         Property::NoSleepingWaiter => |model, state| model.holds(Property::NoSleepingWaiter, state),
         Property::FirstComeFirstServed => |model, state| model.holds(Property::FirstComeFirstServed, state),
         Property::DeadHeadPassed => |model, state| model.holds(Property::DeadHeadPassed, state),
+        Property::ReadersShare => |model, state| model.holds(Property::ReadersShare, state),
         Property::RenewedWhileHeld => |model, state| model.holds(Property::RenewedWhileHeld, state),
         Property::RenewalRateBounded => |model, state| model.holds(Property::RenewalRateBounded, state),
         // Evaluated for each state: stateright does not examine cycles (docs/facts/stateright.md#eventually,
@@ -151,6 +152,7 @@ pub(crate) fn as_stateright<M: Looks>(property: Property, name: &'static str) ->
         Property::FreedAfterCrash => |model, state| model.holds(Property::FreedAfterCrash, state),
         Property::NoOrphan => |model, state| model.holds(Property::NoOrphan, state),
         Property::NoDeadHead => |model, state| model.holds(Property::NoDeadHead, state),
+        Property::WriterServed => |model, state| model.holds(Property::WriterServed, state),
         Property::Obtainable => |model, state| model.holds(Property::Obtainable, state),
         Property::ActionsReached => |model, state| model.holds(Property::ActionsReached, state),
     };

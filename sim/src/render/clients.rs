@@ -1,6 +1,6 @@
 //! What clients have in common, and what single ones have of their own, in phrases.
 
-use lockstep_model::config::{Calls, Config, Protocol};
+use lockstep_model::config::{Role, Calls, Config, Protocol};
 use lockstep_model::trace::client_name;
 use serde_json::{Value, json};
 
@@ -58,6 +58,13 @@ pub(super) fn unlike_clients(config: &Config) -> impl Iterator<Item = String> {
                 Some(times) => format!("it asks at most {}", count(times.into(), "time")),
             });
         }
+        if own.clients.role != config.clients.role {
+            differences.push(match own.clients.role {
+                Role::Both => "it reads and writes".to_owned(),
+                Role::Reader => "it only reads".to_owned(),
+                Role::Writer => "it only writes".to_owned(),
+            });
+        }
         let phrases = [lease, reentry, renewal, wait, hold, profile].map(|phrase| (phrase(&own), phrase(config)));
         differences.extend(phrases.into_iter().filter(|(own, common)| own != common).map(|(own, _)| own));
         let has_other_profile = own.protocol.profile != config.protocol.profile;
@@ -90,6 +97,7 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         acquire,
         release,
         extend,
+        read_release,
         subscribe_to,
     } = protocol;
     vec![
@@ -107,6 +115,7 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         ("acquire", json!(acquire)),
         ("release", json!(release)),
         ("extend", json!(extend)),
+        ("read_release", json!(read_release)),
         ("subscribe_to", json!(subscribe_to)),
     ]
 }

@@ -67,12 +67,13 @@ pub fn why(trace: &Trace) -> Option<String> {
             let dead = queue.first().map_or("the first one", String::as_str);
             format!("the deadline of {dead}, which is dead, is over; {}", sleepers(&trace.config, last))
         }
+        Property::ReadersShare => format!("{actor} is refused, and nobody else has the lock for writing"),
         Property::RenewedWhileHeld => {
             let holder = acting_master_lock(before).map_or("the holder", |lock| lock.holder.as_str());
             format!("{holder} runs, reaches the master and has a watchdog, but its lease expired")
         }
         Property::RenewalRateBounded => renewed_again(trace, &actor),
-        Property::WaiterServed => {
+        Property::WaiterServed | Property::WriterServed => {
             let waiting = always(trace, |state| {
                 let live = state.clients.iter().filter(|client| client.mode.is_alive());
                 let waiting = live.flat_map(|client| &client.threads).filter(|thread| thread.is_in_lock());

@@ -5,7 +5,7 @@ use core::ops::Range;
 use lockstep_model::config::{
     AcquireRule, AnsweredReceipt, Calls, ClientSettings, Clients, ExtendRule, FailedRenewal, InterruptedWait,
     LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, PartialRelease, Profile,
-    Protocol, ReleaseRule, RememberedLease, RenewalTimer, Resend, StopsAt, SubscribeTo, Time, ValueRule, WaitAfter,
+    Protocol, ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, Resend, Role, StopsAt, SubscribeTo, Time, ValueRule, WaitAfter,
     WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
@@ -41,6 +41,7 @@ impl Sections<'_> {
             lock_objects: lock_objects.or(LockObjects::PerCall)?,
             interrupted_wait: interrupted_wait.or(InterruptedWait::Leave)?,
             stops_at: stops_at.or(StopsAt::Never)?,
+            role: Role::Both,
         })
     }
 
@@ -99,7 +100,7 @@ impl Sections<'_> {
         let wait_limit = table.ticks_or_none("wait_limit", 0..=MAX_TICKS);
         let hold_at_most = table.ticks_or_none("hold_at_most", 1..=MAX_TICKS);
         let acquires = table.number("acquires", 0..=MAX_ACQUIRES);
-        table.for_later("role", "the role of a client of a read-write lock");
+        let role = table.word("role", "role", &ROLES);
         let otherwise = common.map_or(Profile::Redisson47.protocol(), |common| common.protocol);
         let protocol = protocol(table, otherwise).map(|own| own.with_rules_of(otherwise));
         let common_calls = common.map_or(Calls::DEFAULT, |common| common.calls);
@@ -128,6 +129,7 @@ impl Sections<'_> {
             wait_limit: wait_limit.or(common.wait_limit)?,
             hold_at_most: hold_at_most.or(common.hold_at_most)?,
             acquires: acquires.optional().or(common.acquires)?,
+            role: role.or(common.role)?,
             protocol: protocol?,
             calls: calls?,
         })
@@ -155,6 +157,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let acquire = section.word("acquire", "rule for acquires", &ACQUIRE_RULES);
     let release = section.word("release", "rule for releases", &RELEASE_RULES);
     let extend = section.word("extend", "rule for extensions", &EXTEND_RULES);
+    let read_release = section.word("read_release", "effect of a read release", &READ_RELEASES);
     let subscribe_to = section.word("subscribe_to", "place of a subscription", &SUBSCRIBE_TO);
     let switches = profile.optional().or(None)?.map_or(otherwise, Profile::protocol);
     Some(Protocol {
@@ -174,6 +177,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         acquire: acquire.or(switches.acquire)?,
         release: release.or(switches.release)?,
         extend: extend.or(switches.extend)?,
+        read_release: read_release.or(switches.read_release)?,
         // Nor this: it is of the deployment.
         subscribe_to: subscribe_to.or(otherwise.subscribe_to)?,
     })
@@ -242,6 +246,10 @@ const RELEASE_RULES: [(&str, Option<ReleaseRule>); 2] =
     [("compare", Some(ReleaseRule::Compare)), ("delete", Some(ReleaseRule::Delete))];
 const EXTEND_RULES: [(&str, Option<ExtendRule>); 2] =
     [("compare", Some(ExtendRule::Compare)), ("overwrite", Some(ExtendRule::Overwrite))];
+const READ_RELEASES: [(&str, Option<ReadRelease>); 2] =
+    [("ends-write-renewal", Some(ReadRelease::EndsWriteRenewal)), ("own-renewal", Some(ReadRelease::OwnRenewal))];
+const ROLES: [(&str, Option<Role>); 3] =
+    [("both", Some(Role::Both)), ("reader", Some(Role::Reader)), ("writer", Some(Role::Writer))];
 const SUBSCRIBE_TO: [(&str, Option<SubscribeTo>); 2] =
     [("master", Some(SubscribeTo::Master)), ("replica", Some(SubscribeTo::Replica))];
 const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =

@@ -25,6 +25,7 @@ mod reader;
 mod renewals;
 mod resolve;
 mod section;
+mod sharing;
 mod spelling;
 mod syntax;
 #[cfg(test)]

@@ -52,6 +52,6 @@ pub(super) const fn common(
         return None;
     };
     let Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, .. } = time;
-    let Clients { acquires, .. } = clients;
-    Some(ClientSettings { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, protocol, calls })
+    let Clients { acquires, role, .. } = clients;
+    Some(ClientSettings { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, role, protocol, calls })
 }

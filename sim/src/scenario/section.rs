@@ -356,13 +356,6 @@ impl<'a> Section<'a> {
         Entry::Given { value: all.into_iter().collect(), span: value.span() }
     }
 
-    /// Rejects any value: the key is reserved for later.
-    pub(super) fn for_later(&self, key: &'static str, what: &str) {
-        if let Some((name, _)) = self.find(key) {
-            self.note::<()>(not_modelled(name.span(), what, &format!("leave `{key}` out")));
-        }
-    }
-
     /// Reports a key that is missing and has no default.
     pub(super) fn require<T>(&self, key: &'static str, entry: Entry<T>, example: &str) -> Entry<T> {
         if !matches!(entry, Entry::Absent) {

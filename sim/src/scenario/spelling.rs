@@ -11,7 +11,7 @@ const REMOVED: [(&str, &str); 4] = [
     ("min_replicas_max_lag_ticks", "write min_replicas_max_lag instead: a number of ticks, or a time with a unit"),
     ("returns", "use restart_node in [faults] and fsync in [cluster]: a node comes back with what is on its disk"),
     ("fenced", "write fencing = \"ideal\" instead of fenced = true, and fencing = \"none\" instead of fenced = false"),
-    ("roles", "describe each client in a table of its own, [[client]]; its key role is reserved for read-write locks"),
+    ("roles", "describe each client in a table of its own, [[client]], with its role"),
 ];
 
 /// Names from Redis, Redisson and the literature, in lower case, and the word that a scenario uses. A modelled lock kind

@@ -219,7 +219,7 @@ impl Narrator<'_> {
         let (name, node) = (&self.step.lane, self.asked(client));
         let thread = self.renewed_thread(client);
         let (caller, master) = (Lane::Thread { client, thread }, node_name(node));
-        let (call, sent) = (self.config.call_names().renew, format!("{name}'s watchdog renews"));
+        let (call, sent) = (self.config.call_names(thread).renew, format!("{name}'s watchdog renews"));
         match self.step.answer {
             Reply::NothingToRenew => self.alone(
                 caller,

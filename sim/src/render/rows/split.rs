@@ -93,7 +93,7 @@ impl Narrator<'_> {
             return self.alone(caller, "x", Tone::Odd, format!("{receives}, and there is no master to release it on"));
         }
         let what = format!("{receives}, and sends a release");
-        vec![self.one_way(caller, Lane::Node(node), self.config.call_names().release, what)]
+        vec![self.one_way(caller, Lane::Node(node), self.config.call_names(0).release, what)]
     }
 
     /// The caller receives the reply.

@@ -1,8 +1,8 @@
 //! Every step of a trace as rows.
 
-use lockstep_model::Action;
+use lockstep_model::action::Party;
 use lockstep_model::trace::{Trace, node_name};
-use lockstep_model::{Happening, Reply};
+use lockstep_model::{Action, Happening, Reply};
 
 use super::super::paint::Tone;
 use super::super::units::time;
@@ -47,10 +47,19 @@ pub fn last_sentences(trace: &Trace) -> Vec<String> {
 }
 
 impl Narrator<'_> {
+    /// The thread that acts, from 0; 0 where none does.
+    const fn acting_thread(&self) -> u8 {
+        match self.step.action.party() {
+            Party::Thread(holder) => holder.thread(),
+            Party::Client(_) | Party::Node(_) | Party::World => 0,
+        }
+    }
+
     #[expect(clippy::too_many_lines, reason = "one arm for each action")]
     /// The rows of one step.
     fn rows(&self) -> Vec<Row> {
-        let (name, calls) = (&self.step.lane, self.config.call_names());
+        let name = &self.step.lane;
+        let calls = self.config.call_names(self.acting_thread());
         match self.step.action {
             Action::Acquire { client, thread } => {
                 let call = if self.own().time.wait_limit.is_some() { calls.try_acquire } else { calls.acquire };

@@ -30,6 +30,8 @@ struct ClientSubscription {
     inbox: VecDeque<String>,
     /// Steps that published to the client since its connection was last read.
     published: Vec<StepPlace>,
+    /// What those messages are that have not been delivered yet, the oldest first.
+    expected: VecDeque<&'static str>,
 }
 
 impl ClientSubscription {
@@ -101,18 +103,21 @@ impl ClientMessages {
     }
 
     /// Expects a message for every client that is subscribed on this node.
-    pub fn expect_published(&mut self, step: HistoryStep<'_>, node: usize) {
-        self.expect_published_on(step, &name_of_node(node));
+    /// `message`: what is published; `None`: the message of the channel.
+    pub fn expect_published(&mut self, step: HistoryStep<'_>, node: usize, message: Option<&'static str>) {
+        self.expect_published_on(step, &name_of_node(node), message);
     }
 
     /// The same of a node by its name.
-    pub fn expect_published_on(&mut self, step: HistoryStep<'_>, name: &str) {
+    pub fn expect_published_on(&mut self, step: HistoryStep<'_>, name: &str, message: Option<&'static str>) {
         let next = step.step.state.nodes.iter().find(|node| node.name == name).and_then(next_client);
         let is_meant = |number: usize| !self.have_own_channels || next == Some(number);
         let subscribed = self.clients.iter_mut().zip(&step.before.clients).enumerate();
         for (_, (subscription, client)) in subscribed.filter(|(number, _)| is_meant(*number)) {
             if client.subscription.as_ref().and_then(SubscriptionState::node) == Some(name) {
                 subscription.published.push(step.place());
+                let message = message.or(subscription.channel.as_ref().map(|channel| channel.message));
+                subscription.expected.extend(message);
             }
         }
     }
@@ -121,8 +126,7 @@ impl ClientMessages {
     pub fn deliver(&mut self, step: HistoryStep<'_>, client: u8, testbed: &mut Testbed) {
         let message = self.clients[usize::from(client)].inbox.pop_front();
         let redis = message.unwrap_or_else(|| "nothing".to_owned());
-        let channel = &self.clients[usize::from(client)].channel;
-        let expected = channel.as_ref().map_or("nothing", |channel| channel.message);
+        let expected = self.clients[usize::from(client)].expected.pop_front().unwrap_or("nothing");
         let what = || format!("messages to {}", client_name(client));
         testbed.findings.compare(step.place(), what, expected, &redis);
         testbed.findings.note(|| format!("message {redis}"));

@@ -79,7 +79,7 @@ impl Target for ScriptClients {
             && step.has(Happening::Published)
         {
             // The replica has applied the effect, and published the message that is a part of it.
-            self.messages.expect_published(step, usize::from(node));
+            self.messages.expect_published(step, usize::from(node), None);
             self.messages.read(testbed)?;
         }
         match ClientPart::of(step.step.action) {
@@ -104,7 +104,8 @@ impl Target for ScriptClients {
                 let node = self.in_flight.execute(key, step, &self.translator, testbed)?;
                 self.executed_by = node;
                 if step.has(Happening::Published) {
-                    self.messages.expect_published(step, node);
+                    let message = self.translator.message_of(step.step.action);
+            self.messages.expect_published(step, node, message);
                     self.messages.read(testbed)?;
                 }
                 Ok(Some(node))
@@ -159,7 +160,8 @@ impl ScriptClients {
             }
         }
         if step.has(Happening::Published) {
-            self.messages.expect_published(step, node);
+            let message = self.translator.message_of(step.step.action);
+            self.messages.expect_published(step, node, message);
         }
         Ok(node)
     }
@@ -195,7 +197,7 @@ impl ScriptClients {
             has_all(node) && node.role == NodeRole::Replica && node.follows.as_ref().or(acting) == Some(&executed_by)
         };
         for (number, node) in state.nodes.iter().enumerate().filter(|(_, node)| follows(node)) {
-            self.messages.expect_published_on(step, &node.name);
+            self.messages.expect_published_on(step, &node.name, None);
             testbed.findings.note(|| format!("{} publishes it", name_of_node(number)));
         }
         self.messages.read(testbed)

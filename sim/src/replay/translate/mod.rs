@@ -7,6 +7,7 @@ mod client_part;
 mod fair;
 mod plain;
 pub mod protocol;
+mod read_write;
 mod reentrant;
 pub mod replies;
 mod request;
@@ -28,6 +29,7 @@ pub const KINDS: &[&dyn Translation] = &[
     &plain::PlainTranslation,
     &reentrant::ReentrantTranslation,
     &fair::FairTranslation,
+    &read_write::ReadWriteTranslation,
     #[cfg(feature = "toy")]
     &toy::ToyTranslation,
 ];

@@ -1,5 +1,6 @@
 //! What a kind of lock must say about itself so that its histories can be replayed.
 
+use lockstep_model::Action;
 use lockstep_model::config::{AcquireRule, ExtendRule, LockKind, ReleaseRule};
 use lockstep_redis::{HoldValue, HolderId, Lease, Names, Scripts};
 
@@ -57,7 +58,7 @@ impl ScriptCaller {
 pub struct UnlockChannel {
     /// Its name.
     pub name: String,
-    /// The only message that is published on it.
+    /// The message that is published on it, unless [`Translation::message_of`] says another one.
     pub message: &'static str,
 }
 
@@ -117,6 +118,12 @@ pub trait Translation: Sync {
     /// Where a release publishes, as far as this waiter hears it. `None`: the kind publishes nothing, and its clients do not
     /// subscribe.
     fn unlock_channel(&self, context: &RequestContext, waiter: &HolderId) -> Option<UnlockChannel>;
+
+    /// What this action publishes, in kinds with more than one message. `None`: the message of the channel.
+    fn message_of(&self, action: Action) -> Option<&'static str> {
+        let _ = action;
+        None
+    }
 
     /// The model's reply "busy" in the words of [`replies`](super::replies): with the TTL only where the script answers it.
     fn busy_words(&self, remaining_ms: Option<i64>) -> String;

@@ -5,7 +5,7 @@ use lockstep_model::config::{AnsweredReceipt, RenewalTimer};
 use lockstep_model::trace::{
     Contents, KeySlot, KeyValue, RequestState, State, StoredKey, TraceStep, client_name, lock_name,
 };
-use lockstep_model::{Config, Reply};
+use lockstep_model::{Action, Config, Reply};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
 use super::client_part::ScriptVerb;
@@ -157,6 +157,11 @@ impl Translator {
         self.translation.unlock_channel(self.common(), &holder(client, 0))
     }
 
+    /// What an action publishes; `None`: the message of the channel.
+    pub fn message_of(&self, action: Action) -> Option<&'static str> {
+        self.translation.message_of(action)
+    }
+
     /// The wall clock of the clients at this step, before time passes in it.
     pub const fn now_ms(&self, step: &TraceStep) -> u64 {
         START_MS.unsigned_abs() + step.at_tick as u64 * self.tick_ms as u64
@@ -194,6 +199,7 @@ impl Translator {
                 if self.names > 1 {
                     return self.renewal_of_several(client, first, &process.renewal_counts);
                 }
+                // Where the two sides of a lock are renewed apart, the first one is that whose timer fires.
                 let value = process.renewal_values.get(usize::from(first)).copied();
                 Some(self.translation.renew(self.context(client), &self.caller(client, first, value, now_ms)))
             }
@@ -319,6 +325,9 @@ impl Translator {
             KeySlot::Lock => names.lock().to_owned(),
             KeySlot::NamedLock { number } => self.lock_name(number - 1).to_owned(),
             KeySlot::Queue => names.queue(),
+            KeySlot::Hold { holder, number } => {
+                format!("{}:{number}", names.holds_of_reader(&HolderId::new(client_name(holder.client()), 1)))
+            }
             KeySlot::Deadlines => names.queue_deadlines(),
             KeySlot::Receipt { holder, number } => names.receipt(&release_id(&holder.to_string(), *number)),
         }

@@ -182,6 +182,14 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "how an extension of the lease finds that the lock is its own, for a kind with a bare one: it compares the value that its \
          acquire has stored, or it does not, and stores its own value and lease in the lock of whoever holds it",
     ),
+    key(
+        "protocol",
+        "read_release",
+        "\"ends-write-renewal\" or \"own-renewal\"",
+        OF_PROFILE,
+        "what the release of a reader does to the renewal of the write lock that the same thread has: it takes one hold of that out of \
+         the table of the watchdog as well (Redisson 3.52 to 4.7), or nothing",
+    ),
     of_each(key(
         "protocol",
         "subscribe_to",

@@ -184,9 +184,9 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         CLIENT,
         "role",
-        "nothing yet",
-        "no role",
-        "whether this client reads or writes; this is reserved for read-write locks",
+        "\"both\", \"reader\" or \"writer\"",
+        "\"both\"",
+        "whether this client of a read-write lock reads, writes, or does both with one thread of its application",
     ),
     key(
         "cluster",
