@@ -144,7 +144,9 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::PauseClient { client } => context.process(client, |process| process.pause()).map(done),
         Action::StartClient { client, node } => context.start_client(client, node),
         Action::CrashNode { node } => context.crash_node(node),
-        Action::LoseMessage { client } => context.process(client, |process| process.take_message()).map(|_| Reply::Done),
+        Action::LoseMessage { client } => {
+            context.process(client, |process| process.take_message()).map(|_| Reply::Done)
+        }
         Action::LoseRequest { client, slot } => context.lose_request(client, slot),
         Action::LoseReply { client, slot } => context.lose_reply(client, slot),
         Action::Interrupt { client, thread } => context.interrupt(Holder::new(client, thread)),

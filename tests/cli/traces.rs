@@ -1,9 +1,9 @@
 //! Fixed traces to draw, and random walks to draw.
 
 use lockstep_model::config::{
-    Bound, Bounds, Calls, ClientTables, Clients, Cluster, Config, Discovery, Faults, Fencing, Fsync, InterruptedWait,
-    LockObjects, MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule, ReplicasLeave, Resend, Resource,
-    StopsAt, Time, Ttls, WriteDelay,
+    Bound, Bounds, Calls, ClientRole, ClientTables, Clients, Cluster, Config, Discovery, Faults, Fencing, Fsync,
+    InterruptedWait, LockObjects, MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule, ReplicasLeave,
+    Resend, Resource, StopsAt, Time, Ttls, WriteDelay,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
@@ -43,6 +43,7 @@ pub const SMALL: Config = Config {
         lock_objects: LockObjects::PerCall,
         interrupted_wait: InterruptedWait::Leave,
         stops_at: StopsAt::Never,
+        role: ClientRole::Both,
     },
     client: ClientTables::NONE,
     cluster: Cluster {

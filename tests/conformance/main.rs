@@ -8,6 +8,7 @@ mod fair;
 mod histories;
 mod kinds;
 mod plain;
+mod read_write;
 mod reentrant;
 mod scripts;
 #[cfg(feature = "toy")]
@@ -22,6 +23,7 @@ const KINDS: &[kinds::KindProofs] = &[
     plain::PROOFS,
     reentrant::PROOFS,
     fair::PROOFS,
+    read_write::PROOFS,
     #[cfg(feature = "toy")]
     toy::PROOFS,
 ];

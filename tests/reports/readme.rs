@@ -180,15 +180,17 @@ fn the_readme_lists_what_is_not_modelled_yet() {
     let readme = page::committed(README);
     let (_, rest) = readme.split_once("**Not modelled yet**").expect("the paragraph");
     let listed = rest.split("\n\n").next().expect("it ends");
-    let kinds = ["read-write", "fenced", "spin", "multi", "red"];
+    let kinds = ["fenced", "spin", "multi", "red"];
     let kinds = kinds.map(|kind| (scenario_with(&format!("lock = \"{kind}\""), "", ""), vec![kind]));
     let split = "[network]\nmode = \"split\"\n[protocol]\nreceipts = true\n";
     let jumps = "[faults]\nclock_jump = 1";
     let of = |time: &str, tables: &str| scenario_with("lock = \"reentrant\"", time, tables);
     let queues = LockKind::ALL.iter().find(|kind| kind.facts().queue.is_there()).expect("a kind with a queue");
     let with_queue = |tables: &str| scenario_with(&format!("lock = \"{}\"", queues.name()), "queue_wait = 3", tables);
+    let shares = LockKind::ALL.iter().find(|kind| kind.facts().sharing.is_there()).expect("a kind with readers");
+    let with_readers =
+        |tables: &str| scenario_with(&format!("lock = \"{}\"", shares.name()), "", &format!("threads = 2\n{tables}"));
     let others = [
-        (of("", "[[client]]\nrole = \"reader\""), vec!["role"]),
         (of("", "[cluster]\ngroups = 2"), vec!["groups"]),
         (of("", "[expect]\nall-or-none = \"holds\""), vec!["all-or-none"]),
         (of("", "[expect]\nvalid-at-grant = \"holds\""), vec!["valid-at-grant"]),
@@ -203,6 +205,10 @@ fn the_readme_lists_what_is_not_modelled_yet() {
         (with_queue("[network]\nmode = \"split\""), vec!["a fair lock with", "mode = \"split\""]),
         (with_queue("[faults]\npersist_key = 1"), vec!["persist_key"]),
         (with_queue("threads = 2"), vec!["threads"]),
+        (with_readers("[network]\nmode = \"split\""), vec!["a read-write lock with", "mode = \"split\""]),
+        (with_readers("[cluster]\nreplicas = 1\nwait_for = 1"), vec!["wait_for"]),
+        (with_readers("[faults]\npersist_key = 1"), vec!["persist_key"]),
+        (with_readers("[resource]\nfencing = \"none\""), vec!["[resource]"]),
         (of("", "[cluster]\nreplicas = 1\nmin_replicas = 1\nttls = \"relative\""), vec!["ttls = \"relative\""]),
         (
             of(

@@ -1,5 +1,5 @@
--- Releases one hold of the writer. The last one frees the lock and wakes every waiter; if the writer reads as well, the lock is one of
--- readers from then on, and nobody is told. Harmless when sent again.
+-- Releases one hold of the writer; the last one frees the lock and wakes every waiter. Harmless when sent again.
+-- If the writer reads as well, the lock is one of readers from then on, and nobody is told.
 -- KEYS[1] lock   KEYS[2] unlock channel   KEYS[3] release receipt
 -- ARGV[1] unlock message   ARGV[2] lease, ms   ARGV[3] writer   ARGV[4] lease of the receipt, ms
 -- Replies 1 when the writer has no hold left, 0 when holds of it remain, nil when the caller does not hold it. Of a free lock it replies

@@ -7,8 +7,9 @@
 //! Each hold of a reader is a key of its own, whose name the scripts make of the holder and a number: on a cluster it has the hash tag of
 //! the lock.
 
-use redis::Value;
+use redis::{ConnectionLike, Value};
 
+use crate::error::Error;
 use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
 use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
 
@@ -183,5 +184,92 @@ impl ScriptReply for ReadWriteForceReleaseReply {
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
         one_or_zero(value, Self::Released, Self::WasNot)
+    }
+}
+
+/// One read-write lock over one connection.
+#[derive(Debug)]
+pub struct ReadWriteLock<C> {
+    connection: C,
+    names: Names,
+    scripts: Scripts,
+}
+
+impl<C: ConnectionLike> ReadWriteLock<C> {
+    /// The lock with these names. Nothing is sent yet.
+    pub const fn new(connection: C, names: Names, scripts: Scripts) -> Self {
+        Self { connection, names, scripts }
+    }
+
+    /// Asks for the lock once.
+    ///
+    /// # Errors
+    ///
+    /// After [`Error::Unknown`] the caller may hold the lock, with one hold more than before.
+    pub fn acquire(&mut self, access: Access, holder: &HolderId, lease: Lease) -> Result<ReadWriteAcquireReply, Error> {
+        acquire(&self.scripts, &self.names, access, holder, lease).ask(&mut self.connection)
+    }
+
+    /// Sets the lease to its full length again, if this holder still has the lock.
+    ///
+    /// # Errors
+    ///
+    /// After [`Error::Unknown`] rely only on the older lease; renewing again is harmless.
+    pub fn renew(&mut self, access: Access, holder: &HolderId, lease: Lease) -> Result<ReadWriteRenewReply, Error> {
+        renew(&self.scripts, &self.names, access, holder, lease).ask(&mut self.connection)
+    }
+
+    /// Releases one hold, then deletes the receipt. `lease`: of the holds of a writer that remain.
+    ///
+    /// # Errors
+    ///
+    /// After [`Error::Unknown`] call it again with the same receipt: the hold is released once only.
+    pub fn release(
+        &mut self,
+        access: Access,
+        holder: &HolderId,
+        lease: Lease,
+        receipt: &ReleaseReceipt,
+    ) -> Result<ReadWriteReleaseReply, Error> {
+        let reply = release(&self.scripts, &self.names, access, holder, lease, receipt).ask(&mut self.connection)?;
+        // The release is answered, even if its receipt cannot be deleted: the receipt expires.
+        let _: redis::RedisResult<()> = receipt.deletion(&self.names).query(&mut self.connection);
+        Ok(reply)
+    }
+
+    /// Frees the lock if it is held in this way, no matter by whom.
+    ///
+    /// # Errors
+    ///
+    /// After [`Error::Unknown`] a second call also frees a lock that was taken in between.
+    pub fn force_release(&mut self, access: Access) -> Result<ReadWriteForceReleaseReply, Error> {
+        force_release(&self.scripts, &self.names, access).ask(&mut self.connection)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read<R: ScriptReply>(value: &Value) -> Result<R, String> {
+        let call = force_release(&Scripts::built_in(), &Names::of("lock"), Access::Write);
+        call.read(value).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn every_answer_of_a_script_is_read_as_its_reply() {
+        assert_eq!(read(&Value::Nil), Ok(ReadWriteAcquireReply::Acquired));
+        assert_eq!(read(&Value::Int(0)), Ok(ReadWriteAcquireReply::Busy { ttl_ms: 0 }));
+        assert_eq!(read(&Value::Int(-1)), Ok(ReadWriteAcquireReply::Busy { ttl_ms: -1 }));
+        assert!(read::<ReadWriteAcquireReply>(&Value::Int(-2)).is_err());
+        assert_eq!(read(&Value::Int(1)), Ok(ReadWriteRenewReply::Renewed));
+        assert_eq!(read(&Value::Int(0)), Ok(ReadWriteRenewReply::NotHeld));
+        assert!(read::<ReadWriteRenewReply>(&Value::Nil).is_err());
+        assert_eq!(read(&Value::Int(1)), Ok(ReadWriteReleaseReply::Released));
+        assert_eq!(read(&Value::Int(0)), Ok(ReadWriteReleaseReply::StillHeld));
+        assert_eq!(read(&Value::Nil), Ok(ReadWriteReleaseReply::NotHeld));
+        assert!(read::<ReadWriteReleaseReply>(&Value::Int(2)).is_err());
+        assert_eq!(read(&Value::Int(1)), Ok(ReadWriteForceReleaseReply::Released));
+        assert_eq!(read(&Value::Int(0)), Ok(ReadWriteForceReleaseReply::WasNot));
     }
 }

@@ -11,7 +11,7 @@ use crate::limits::MAX_CLIENTS;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
-pub enum Role {
+pub enum ClientRole {
     /// It reads and writes.
     #[default]
     Both,
@@ -41,7 +41,7 @@ pub struct ClientSettings {
     pub acquires: Option<u8>,
     /// Which sides of a lock that has two it uses.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub role: Role,
+    pub role: ClientRole,
     /// Its protocol profile and overrides.
     pub protocol: Protocol,
     /// How it handles unanswered requests.

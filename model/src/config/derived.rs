@@ -1,7 +1,7 @@
 //! Facts about a scenario that follow from its sections.
 
 use super::calls::{InterruptedAcquire, RefusedCall, Resend, UnansweredAsk};
-use super::clients::Role;
+use super::clients::ClientRole;
 use super::profiles::{
     AcquireRule, AnsweredReceipt, ExtendRule, ReleaseRule, RenewalTimer, ValueRule, WaitAfter, WaitRule,
 };
@@ -35,9 +35,9 @@ impl Config {
     /// Whether this thread ever asks: of a lock with two sides a client may use one only.
     pub(crate) const fn may_ask_as(&self, thread: u8) -> bool {
         match (self.shares(), self.clients.role) {
-            (false, _) | (true, Role::Both) => true,
-            (true, Role::Writer) => thread == 0,
-            (true, Role::Reader) => thread != 0,
+            (false, _) | (true, ClientRole::Both) => true,
+            (true, ClientRole::Writer) => thread == 0,
+            (true, ClientRole::Reader) => thread != 0,
         }
     }
 

@@ -15,7 +15,7 @@ pub use crate::limits::*;
 pub use crate::locks::kind::LockKind;
 pub use bounds::Bounds;
 pub use calls::{Calls, InterruptedAcquire, RefusedCall, Registration, RequestId, Resend, StaleRenewal, UnansweredAsk};
-pub use clients::{ClientSettings, ClientTables, Role};
+pub use clients::{ClientRole, ClientSettings, ClientTables};
 pub use faults::{Fault, Faults};
 pub use node_set::NodeSet;
 pub use profiles::{

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bounds::Bounds;
 use super::calls::Calls;
-use super::clients::{ClientTables, Role};
+use super::clients::{ClientRole, ClientTables};
 use super::defaults::{is_default, is_one_name, is_one_tick, one_name, one_tick};
 use super::faults::Faults;
 use super::node_set::NodeSet;
@@ -128,7 +128,7 @@ pub struct Clients {
     pub stops_at: StopsAt,
     /// Which sides of a lock that has two they use.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub role: Role,
+    pub role: ClientRole,
 }
 
 /// When a caller that holds stops although it has not released: whether it looks at its own clock.

@@ -87,8 +87,17 @@ impl Config {
     }
 
     fn with_common(&self, settings: &ClientSettings) -> Self {
-        let ClientSettings { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, role, protocol, calls } =
-            *settings;
+        let ClientSettings {
+            lease,
+            reentry_lease,
+            renew_every,
+            wait_limit,
+            hold_at_most,
+            acquires,
+            role,
+            protocol,
+            calls,
+        } = *settings;
         Self {
             time: Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, ..self.time },
             clients: Clients { acquires, role, ..self.clients },

@@ -34,7 +34,7 @@ const READER: u8 = 1;
 // In the order in which it is hashed.
 #[repr(C)]
 pub struct ReadWrite {
-    mode: Option<Mode>,
+    mode: Option<Held>,
     /// The client whose thread writes; only in that mode.
     writer: u8,
     writes: u8,
@@ -48,7 +48,7 @@ pub struct ReadWrite {
 
 /// The field `mode` of the hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Mode {
+enum Held {
     Read,
     Write,
 }
@@ -60,7 +60,7 @@ impl ReadWrite {
     }
 
     const fn is_writer(self, client: u8) -> bool {
-        matches!(self.mode, Some(Mode::Write)) && self.writer == client
+        matches!(self.mode, Some(Held::Write)) && self.writer == client
     }
 
     /// The longer of two TTLs. A key without a TTL answers −1, which is less than any (docs/facts/family.md#read-write).
@@ -88,15 +88,16 @@ impl ReadWrite {
     }
 
     fn read(self, context: LockContext, client: u8) -> Outcome<Self> {
-        let is_others = self.mode == Some(Mode::Write) && !self.is_writer(client);
-        let excludes = context.is_mutated(Mutant::ReadersExclude) && self.reads.iter().sum::<u8>() > self.reads[usize::from(client)];
+        let is_others = self.mode == Some(Held::Write) && !self.is_writer(client);
+        let excludes = context.is_mutated(Mutant::ReadersExclude)
+            && self.reads.iter().sum::<u8>() > self.reads[usize::from(client)];
         if excludes || is_others && !context.is_mutated(Mutant::AcquireIgnoresHolder) {
             return Outcome::of(self, Writes::NONE, LockReply::Busy { remaining: self.remaining });
         }
         let at = usize::from(client);
         let mut after = self;
         let is_free = self.mode.is_none();
-        after.mode = self.mode.or(Some(Mode::Read));
+        after.mode = self.mode.or(Some(Held::Read));
         after.reads[at] += 1;
         assert!(after.reads[at] <= MAX_READ_HOLDS, "the scenario reader refuses worlds with more holds of a reader");
         after.holds[at][usize::from(after.reads[at]) - 1] = context.lease();
@@ -109,13 +110,7 @@ impl ReadWrite {
         let writes = Writes::NONE.key(KeyFamily::Lock);
         let is_others = self.mode.is_some() && !self.is_writer(client);
         if self.mode.is_none() || is_others && context.is_mutated(Mutant::AcquireIgnoresHolder) {
-            let after = Self {
-                mode: Some(Mode::Write),
-                writer: client,
-                writes: 1,
-                remaining: context.lease(),
-                ..self
-            };
+            let after = Self { mode: Some(Held::Write), writer: client, writes: 1, remaining: context.lease(), ..self };
             return Outcome::of(after, writes, LockReply::Acquired);
         }
         if self.is_writer(client) {
@@ -145,7 +140,7 @@ impl ReadWrite {
         let mut after = self;
         after.holds[at][usize::from(self.reads[at]) - 1] = Timer::OFF;
         after.reads[at] -= 1;
-        let has_others = mode == Mode::Write || after.reads.iter().any(|count| *count > 0);
+        let has_others = mode == Held::Write || after.reads.iter().any(|count| *count > 0);
         if has_others {
             // Of readers only: a write lease is cut to the longest hold of a reader that is left.
             let left = (0..CLIENTS).flat_map(|client| after.holds_of(client)).filter_map(Timer::left);
@@ -154,7 +149,7 @@ impl ReadWrite {
                 let writes = Writes::NONE.key(KeyFamily::Lock).key(KeyFamily::Hold);
                 return Outcome::of(after, writes, LockReply::StillHeld);
             }
-            if mode == Mode::Write {
+            if mode == Held::Write {
                 let writes = Writes::NONE.content(KeyFamily::Lock).key(KeyFamily::Hold);
                 return Outcome::of(after, writes, LockReply::StillHeld);
             }
@@ -179,7 +174,7 @@ impl ReadWrite {
             return Outcome::of(self.freed(), writes, LockReply::Released).publishing(Publish::UnlockAll);
         }
         // A downgrade: nobody is told.
-        let after = Self { mode: Some(Mode::Read), writer: 0, writes: 0, ..self };
+        let after = Self { mode: Some(Held::Read), writer: 0, writes: 0, ..self };
         Outcome::of(after, Writes::NONE.content(KeyFamily::Lock), LockReply::Released)
     }
 
@@ -200,7 +195,7 @@ impl ReadWrite {
 
     /// `writeLock().forceUnlock()`: it frees a lock that is held for writing, with the reads inside it, and no other one.
     fn force(self) -> Outcome<Self> {
-        if self.mode != Some(Mode::Write) {
+        if self.mode != Some(Held::Write) {
             return Outcome::of(self, Writes::NONE, LockReply::NothingToRelease);
         }
         let writes = Writes::NONE.key(KeyFamily::Lock);
@@ -270,7 +265,7 @@ impl Lock for ReadWrite {
 
     fn holders(&self) -> impl Iterator<Item = StoredHold> {
         let Self { mode, writer, writes, remaining, .. } = *self;
-        let writing = (mode == Some(Mode::Write)).then(|| StoredHold {
+        let writing = (mode == Some(Held::Write)).then(|| StoredHold {
             by: Requester::of(Holder::new(writer, WRITER)),
             mode: HoldMode::Exclusive,
             count: writes,
@@ -349,11 +344,11 @@ impl Lock for ReadWrite {
         let mut keys = Vec::new();
         if let Some(mode) = self.mode {
             let word = match mode {
-                Mode::Read => "read",
-                Mode::Write => "write",
+                Held::Read => "read",
+                Held::Write => "write",
             };
             let mut fields = BTreeMap::from([("mode".to_owned(), HashValue::from(word))]);
-            if mode == Mode::Write {
+            if mode == Held::Write {
                 fields.insert(format!("{}:write", Self::name(self.writer.into())), u64::from(self.writes).into());
             }
             for (client, count) in self.reads.into_iter().enumerate().filter(|(_, count)| *count > 0) {
@@ -373,7 +368,7 @@ impl Lock for ReadWrite {
     fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self {
         let to = |client: usize| rename(Self::name(client)).client();
         let mut after = Self { reads: [0; CLIENTS], holds: Self::default().holds, ..self };
-        if self.mode == Some(Mode::Write) {
+        if self.mode == Some(Held::Write) {
             after.writer = to(self.writer.into());
         }
         for client in 0..CLIENTS {

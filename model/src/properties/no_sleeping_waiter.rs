@@ -1,13 +1,14 @@
-//! No waiter sleeps beside a free lock. Only a running client's waiter is meant: a paused one sleeps for another reason. What
+//! No waiter sleeps beside a free lock, nor a reader beside one that readers have. Only a running client's waiter is meant: a paused one sleeps for another reason. What
 //! may wake it: a permit, a message, its own limit or timer that is due. Where there is a queue the one is meant who is next.
 
 use super::claim::{Claim, PropertyKind};
 use crate::client::state::Phase;
 use crate::config::sections::Config;
-use crate::locks::contract::Lock as _;
+use crate::locks::contract::{HoldMode, Lock as _};
 use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
 use crate::notes::Happening;
+use crate::redis::group::Node;
 use crate::redis::queue::Effect;
 use crate::world::layout::Layout;
 use crate::world::state::World;
@@ -16,7 +17,8 @@ use crate::world::state::World;
 pub(super) const CLAIM: Claim = Claim {
     id: "no-sleeping-waiter",
     kind: PropertyKind::Safety,
-    sentence: "no waiter whose turn it is sleeps with the lock free and nothing under way that will wake it but the TTL timer",
+    sentence: "no waiter whose turn it is sleeps with the lock free, or held by readers whom it may join, and nothing under way that will \
+               wake it but the TTL timer",
     source: "Redisson LockPubSub: a release wakes a waiter, the TTL timer is the fallback",
     antecedent: Some(Happening::FellAsleep),
     untested: "no waiter ever sleeps",
@@ -36,9 +38,17 @@ fn applies(config: &Config) -> Result<(), &'static str> {
 
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
-    let Some(master) = world.acting_master().filter(|master| master.stored.is_free()) else { return true };
+    let may_join = |master: &Node<Y>, holder: Holder| {
+        let is_shared = Y::Lock::FACTS.sharing.is_there() && Y::Lock::mode_of(holder) == HoldMode::Shared;
+        is_shared && master.stored.holders().all(|hold| Y::Lock::go_together(holder, hold.by.holder))
+    };
+    let is_open = |master: &&Node<Y>| master.stored.is_free() || Y::Lock::FACTS.sharing.is_there();
+    let Some(master) = world.acting_master().filter(is_open) else { return true };
     let first = master.stored.lock.queue().next();
-    let is_next = |holder: Holder| first.is_none_or(|first| first.holder == holder);
+    let is_next = |holder: Holder| {
+        let has_turn = master.stored.is_free() && first.is_none_or(|first| first.holder == holder);
+        has_turn || may_join(master, holder)
+    };
     world.threads().filter(|(holder, ..)| is_next(*holder)).all(|(holder, client, thread)| {
         let sleeps = client.is_running() && thread.phase == Phase::Waiting && !thread.wake_in.may_fire();
         let will_be_woken = client.wakeup.permits > 0 || client.wakeup.messages() > 0 || thread.wait_left.is_due();

@@ -147,11 +147,9 @@ impl Contents {
                 freed: key.value == KeyValue::String("1".to_owned()),
                 ttl_ms: key.ttl_ms,
             }),
-            KeySlot::Lock
-            | KeySlot::NamedLock { .. }
-            | KeySlot::Queue
-            | KeySlot::Deadlines
-            | KeySlot::Hold { .. } => None,
+            KeySlot::Lock | KeySlot::NamedLock { .. } | KeySlot::Queue | KeySlot::Deadlines | KeySlot::Hold { .. } => {
+                None
+            }
         };
         self.keys.iter().filter_map(receipt).collect()
     }

@@ -1,6 +1,6 @@
 //! What clients have in common, and what single ones have of their own, in phrases.
 
-use lockstep_model::config::{Role, Calls, Config, Protocol};
+use lockstep_model::config::{Calls, ClientRole, Config, Protocol};
 use lockstep_model::trace::client_name;
 use serde_json::{Value, json};
 
@@ -60,9 +60,9 @@ pub(super) fn unlike_clients(config: &Config) -> impl Iterator<Item = String> {
         }
         if own.clients.role != config.clients.role {
             differences.push(match own.clients.role {
-                Role::Both => "it reads and writes".to_owned(),
-                Role::Reader => "it only reads".to_owned(),
-                Role::Writer => "it only writes".to_owned(),
+                ClientRole::Both => "it reads and writes".to_owned(),
+                ClientRole::Reader => "it only reads".to_owned(),
+                ClientRole::Writer => "it only writes".to_owned(),
             });
         }
         let phrases = [lease, reentry, renewal, wait, hold, profile].map(|phrase| (phrase(&own), phrase(config)));

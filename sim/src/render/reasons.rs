@@ -15,6 +15,11 @@ pub fn why(trace: &Trace) -> Option<String> {
     let actor = trace.steps.last().map_or_else(String::new, |step| step.lane.clone());
     let says = match property {
         Property::OneBeliever if trace.config.clients.names > 1 => believers_in_one(&trace.config, last),
+        Property::OneBeliever if trace.config.shares() => {
+            let believers: Vec<_> = last.believers().map(|thread| thread.name.as_str()).collect();
+            let all = if believers.len() == 2 { "both" } else { "all" };
+            format!("{} {all} believe they hold; whoever writes must be alone", list(&believers))
+        }
         Property::OneBeliever => believers(last),
         Property::OneServerHolder => {
             let stores = last.nodes.iter().filter(|node| node.is_master()).filter_map(|node| {
@@ -90,8 +95,8 @@ pub fn why(trace: &Trace) -> Option<String> {
                 let believes = |lock: &Hold| {
                     state.believers().any(|thread| thread.name == lock.holder && thread.value == lock.value)
                 };
-                let lock = acting_master_lock(state).filter(|lock| !believes(lock));
-                lock.map(|lock| lock.holder.clone()).into_iter().collect()
+                let stored = state.acting_master().into_iter().flat_map(|master| &master.stored.holders);
+                stored.filter(|lock| !believes(lock)).map(|lock| lock.holder.clone()).collect()
             });
             let holder = list(&stored);
             format!("the lock stays {holder}'s in every state of the loop, and {holder} will not release it")
@@ -128,7 +133,9 @@ fn sleepers(config: &Config, last: &State) -> String {
             }
             None => format!("{} sleeps, with nothing to wake it", thread.name),
         });
-    format!("the lock is free, and {}", list(&asleep.collect::<Vec<_>>()))
+    let is_free = last.acting_master().is_none_or(|master| !master.stored.is_held());
+    let state = if is_free { "the lock is free" } else { "the lock is held by readers, who may be joined" };
+    format!("{state}, and {}", list(&asleep.collect::<Vec<_>>()))
 }
 
 /// Who queues at the acting master, as Redis stores it.
@@ -267,7 +274,7 @@ fn acting_master_lock(state: &State) -> Option<&Hold> {
 /// The holder before the last step; if there was no master then, the holder before the master crashed.
 fn vanished_holder(trace: &Trace) -> Option<&str> {
     let last = trace.state_after(trace.steps.len());
-    if trace.config.clients.names > 1
+    if (trace.config.clients.names > 1 || trace.config.shares())
         && let Some(before) = trace.steps.len().checked_sub(1).map(|steps| trace.state_after(steps))
     {
         let both = before.nodes.iter().zip(&last.nodes);

@@ -5,7 +5,7 @@ use super::definition::Scenario;
 /// An embedded scenario file, not parsed yet.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn {
-    /// Its folder, named after a lock kind.
+    /// Its folder, named after a lock kind, in snake case.
     pub kind: &'static str,
     /// Its name.
     pub name: &'static str,
@@ -59,7 +59,7 @@ mod tests {
     #[test]
     fn a_built_in_scenario_stands_in_the_folder_of_its_lock_kind() {
         for file in builtin_files() {
-            assert_eq!(file.scenario().config.lock.name(), file.kind, "{}", file.name);
+            assert_eq!(file.scenario().config.lock.name().replace('-', "_"), file.kind, "{}", file.name);
         }
     }
 }

@@ -3,10 +3,10 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    AcquireRule, AnsweredReceipt, Calls, ClientSettings, Clients, ExtendRule, FailedRenewal, InterruptedWait,
-    LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, PartialRelease, Profile,
-    Protocol, ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, Resend, Role, StopsAt, SubscribeTo, Time, ValueRule, WaitAfter,
-    WaitRule,
+    AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, ExtendRule, FailedRenewal,
+    InterruptedWait, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal,
+    PartialRelease, Profile, Protocol, ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, Resend, StopsAt,
+    SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -41,7 +41,7 @@ impl Sections<'_> {
             lock_objects: lock_objects.or(LockObjects::PerCall)?,
             interrupted_wait: interrupted_wait.or(InterruptedWait::Leave)?,
             stops_at: stops_at.or(StopsAt::Never)?,
-            role: Role::Both,
+            role: ClientRole::Both,
         })
     }
 
@@ -248,8 +248,8 @@ const EXTEND_RULES: [(&str, Option<ExtendRule>); 2] =
     [("compare", Some(ExtendRule::Compare)), ("overwrite", Some(ExtendRule::Overwrite))];
 const READ_RELEASES: [(&str, Option<ReadRelease>); 2] =
     [("ends-write-renewal", Some(ReadRelease::EndsWriteRenewal)), ("own-renewal", Some(ReadRelease::OwnRenewal))];
-const ROLES: [(&str, Option<Role>); 3] =
-    [("both", Some(Role::Both)), ("reader", Some(Role::Reader)), ("writer", Some(Role::Writer))];
+const ROLES: [(&str, Option<ClientRole>); 3] =
+    [("both", Some(ClientRole::Both)), ("reader", Some(ClientRole::Reader)), ("writer", Some(ClientRole::Writer))];
 const SUBSCRIBE_TO: [(&str, Option<SubscribeTo>); 2] =
     [("master", Some(SubscribeTo::Master)), ("replica", Some(SubscribeTo::Replica))];
 const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =

@@ -151,14 +151,16 @@ impl Code {
             }
             Self::NotModelled => {
                 "The scenario asks for something that the model does not contain yet. There are two causes. Either a \
-                 single key, word or property is not modelled: a lock kind such as multi, more than one group, a \
-                 client's role, or a property such as all-or-none. Or a combination is not modelled, \
+                 single key, word or property is not modelled: a lock kind such as multi, more than one group, or a \
+                 property such as all-or-none. Or a combination is not modelled, \
                  although each part is: clock_jump together with wait_for or min_replicas; a clock_jump backwards \
                  together with fsync = \"everysec\" or pause_node; clock_jump or vanish_key together with the receipts of a split \
                  network, where a request may be sent again; reentry_lease together with missed_renewal = \
                  \"tell-holder\" or named_lease; lock_objects = \"shared\" without a watchdog or with names = 2; \
                  named_lease together with names = 2; acquire = \"setnx-expire\" together with renew_every, wait_for or interrupt; a lock with a queue \
-                 together with threads = 2, mode = \"split\", persist_key, client_clock_jump, subscribe_to = \"replica\" or profile = \"redisson-3.15\"; stops_at = \"validity\" together with named_lease, reentry_lease, hold_for_ever, client_clock_jump or interrupted_wait = \"swallow\"; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
+                 together with threads = 2, mode = \"split\", persist_key, client_clock_jump, subscribe_to = \"replica\" or profile = \"redisson-3.15\"; a lock with readers \
+                 together with mode = \"split\", a [resource], wait_for, crash_thread, persist_key, subscribe_to = \"replica\", receipts = false, timers that \
+                 multiply, stops_at, lock_objects, named_lease, reentry_lease, hold_for_ever, or ttls = \"relative\" beside replicas; stops_at = \"validity\" together with named_lease, reentry_lease, hold_for_ever, client_clock_jump or interrupted_wait = \"swallow\"; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
                  min_replicas together with ttls = \"relative\"; cut_together together with \
                  restart_node or promote = \"most-data\"; shutdown_timeout together with cut_link; names = 2 together with a \
                  split network, a wait_limit other than 0, a [resource], force_release, vanish_key, persist_key or \

@@ -53,5 +53,15 @@ pub(super) const fn common(
     };
     let Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, .. } = time;
     let Clients { acquires, role, .. } = clients;
-    Some(ClientSettings { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, role, protocol, calls })
+    Some(ClientSettings {
+        lease,
+        reentry_lease,
+        renew_every,
+        wait_limit,
+        hold_at_most,
+        acquires,
+        role,
+        protocol,
+        calls,
+    })
 }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    ClientSettings, LockObjects, MAX_TICKS, NetworkMode, RenewalTimer, Role, StopsAt, SubscribeTo, Ttls,
+    ClientRole, ClientSettings, LockObjects, MAX_TICKS, NetworkMode, RenewalTimer, StopsAt, SubscribeTo, Ttls,
 };
 use lockstep_model::limits::{MAX_READ_HOLDS, MAX_RENEWAL_PERIOD, MAX_SHARED_MESSAGES};
 use lockstep_model::locks::Support;
@@ -68,14 +68,23 @@ fn note_holds(parts: &Parts, sections: &Sections<'_>) {
     ];
     let times = 1 + lost.iter().map(|budget| u32::from(*budget)).sum::<u32>();
     let holds = u32::from(clients.max_holds) * times;
-    let some = |of: fn(Role) -> bool| settings.iter().any(|own| of(own.role));
-    if holds > u32::from(MAX_READ_HOLDS) && some(|role| role != Role::Writer) {
-        let reason = format!("a reader that may have {holds} holds at a node, with those that it could not release there");
+    let some = |of: fn(ClientRole) -> bool| settings.iter().any(|own| of(own.role));
+    if holds > u32::from(MAX_READ_HOLDS) && some(|role| role != ClientRole::Writer) {
+        let reason =
+            format!("a reader that may have {holds} holds at a node, with those that it could not release there");
         Contradiction::not_yet(&sections.clients, "max_holds", &reason)
             .note(&format!("at most {MAX_READ_HOLDS} are possible: lower `max_holds`"));
         let keys = [
-            "pause_node", "crash_node", "kill_node", "shutdown_node", "restart_node", "cut_link", "break_link",
-            "refuse_writes", "hand_over", "interrupt",
+            "pause_node",
+            "crash_node",
+            "kill_node",
+            "shutdown_node",
+            "restart_node",
+            "cut_link",
+            "break_link",
+            "refuse_writes",
+            "hand_over",
+            "interrupt",
         ];
         if sections.clients.span_of("max_holds").is_none()
             && let Some(key) = keys.into_iter().find(|key| sections.faults.span_of(key).is_some())
@@ -85,7 +94,7 @@ fn note_holds(parts: &Parts, sections: &Sections<'_>) {
         }
     }
     let longest = settings.iter().map(|own| u32::from(own.lease)).max().unwrap_or(0);
-    if longest * holds > MOST_TTL && some(|role| role != Role::Reader) {
+    if longest * holds > MOST_TTL && some(|role| role != ClientRole::Reader) {
         let reason = format!("a writer that enters again adds its lease: {} ticks in all", longest * holds);
         Contradiction::not_yet(&sections.time, "lease", &reason)
             .note(&format!("at most {MOST_TTL} ticks are possible: use a shorter lease, or a smaller max_holds"));
@@ -94,9 +103,13 @@ fn note_holds(parts: &Parts, sections: &Sections<'_>) {
 
 fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
     let beside = |section: &Section<'_>, key: &str, what: &str, help: &str| {
-        Contradiction::not_yet(section, key, &format!("{what} together with a lock that has readers is not modelled yet"))
-            .with(lock.cloned(), "this kind of lock has readers")
-            .note(help);
+        Contradiction::not_yet(
+            section,
+            key,
+            &format!("{what} together with a lock that has readers is not modelled yet"),
+        )
+        .with(lock.cloned(), "this kind of lock has readers")
+        .note(help);
     };
     if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
         beside(&sections.network, "mode", "a split network", "use mode = \"atomic\"");
@@ -109,6 +122,10 @@ fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
     }
     if parts.somebody(|own| own.protocol.subscribe_to == SubscribeTo::Replica) {
         beside(&sections.protocol, "subscribe_to", "a subscription on a replica", "use subscribe_to = \"master\"");
+    }
+    if parts.somebody(|own| !own.protocol.receipts) {
+        let key = if sections.protocol.span_of("receipts").is_some() { "receipts" } else { "profile" };
+        beside(&sections.protocol, key, "releases without receipts", "use receipts = true, or a newer profile");
     }
     let multiplies = |own: &ClientSettings| own.protocol.renewal_timer == RenewalTimer::Multiplying;
     if parts.somebody(multiplies) {

@@ -294,7 +294,7 @@ fn every_known_key_is_looked_at() {
         assert_eq!(error.problems().filter(at_the_date).count(), 1, "{table}.{name}: {error}");
         // The documentation of a key matches what its reader expects.
         let is_told = error.report(false).contains(&format!("must be {takes}"));
-        assert!(is_told || *name == "role", "{table}.{name}: {}", error.report(false));
+        assert!(is_told, "{table}.{name}: {}", error.report(false));
     }
 }
 
@@ -306,7 +306,7 @@ fn equal_lease_and_renewal_period_are_possible_because_a_key_with_nothing_left_i
 
 #[test]
 fn what_the_model_does_not_know_is_refused_and_not_ignored() {
-    for line in ["[cluster]\ngroups = 2", "[[client]]\nrole = \"reader\"", "[expect]\nall-or-none = \"holds\""] {
+    for line in ["[cluster]\ngroups = 2", "[expect]\nall-or-none = \"holds\""] {
         assert_eq!(codes(&smallest_and(line)), [Code::NotModelled], "{line}");
     }
     let waiting = "[cluster]\nreplicas = 1\nwait_for = 1\n";
@@ -324,7 +324,7 @@ fn what_the_model_does_not_know_is_refused_and_not_ignored() {
     ] {
         assert_eq!(codes(&text), [Code::NotModelled], "{text}");
     }
-    for kind in ["read-write", "fenced", "spin", "multi", "red"] {
+    for kind in ["fenced", "spin", "multi", "red"] {
         assert_eq!(codes(&SMALLEST.replace("reentrant", kind)), [Code::NotModelled], "{kind}");
     }
 }

@@ -5,7 +5,7 @@ use lockstep_model::config::{FailedRenewal, MissedRenewal};
 use lockstep_model::trace::{NodeRole, lock_name, node_name};
 use lockstep_model::{Happening, Reply};
 
-use super::super::holds::overwritten;
+use super::super::holds::{lock, overwritten};
 use super::super::paint::Tone;
 use super::super::replies::{enough, reply, too_few};
 use super::super::units::{count, time};
@@ -32,6 +32,11 @@ impl Narrator<'_> {
             Reply::Acquired if after.phase == Phase::SettingTtl => {
                 let answer = format!("{master} grants, and the lock has no TTL yet{}", self.replicas_know());
                 ("granted".to_owned(), Tone::Plain, answer)
+            }
+            Reply::Acquired if self.has(Happening::Reentered) && self.config.shares() => {
+                let stores = lock(self.config, &self.node_after(node).stored);
+                let answer = format!("{master} counts one hold more, and stores {stores}{}", self.replicas_know());
+                (format!("HOLDS x{}", after.holds), Tone::Good, answer)
             }
             Reply::Acquired if self.has(Happening::Reentered) => {
                 let answer = format!(
@@ -187,9 +192,19 @@ impl Narrator<'_> {
             return vec![self.one_way(caller, Lane::Node(node), call, format!("{what}: {master} is dead")).lost()];
         }
         let (says, tone, answer) = match self.step.answer {
+            Reply::Released if self.config.shares() && self.node_after(node).stored.is_held() => {
+                let stores = lock(self.config, &self.node_after(node).stored);
+                let answer = format!("{master} stores {stores} now, whom readers may join, and publishes nothing");
+                (self.label(), Tone::Good, answer + &self.replicas_know())
+            }
             Reply::Released | Reply::ForceReleased => {
                 let answer = format!("{master} deletes the lock{}{}", self.then_publishes(), self.replicas_know());
                 (self.label(), Tone::Good, answer)
+            }
+            Reply::StillHeld if self.config.shares() => {
+                let stores = lock(self.config, &self.node_after(node).stored);
+                let answer = format!("{master} counts one hold less, and stores {stores}{}", self.replicas_know());
+                ("one less".to_owned(), Tone::Good, answer)
             }
             Reply::StillHeld => {
                 let left = count(self.hold_count_on(node).into(), "hold");

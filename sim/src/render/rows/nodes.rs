@@ -184,6 +184,13 @@ impl Narrator<'_> {
         let had = Self::hold_gone_from(&self.before.nodes[usize::from(node)], self.node_after(node));
         let holder = had.map_or("the holder", |hold| hold.holder.as_str());
         let gone = if self.node_after(node).is_master() { "the lock expires" } else { "it hides the key" };
+        if self.config.shares() && self.node_after(node).stored.is_held() {
+            let what = format!(
+                "holds of readers are due on {}, and over at this very instant; the lock lives on",
+                self.step.lane
+            );
+            return self.alone(Lane::Node(node), "holds over", Tone::Odd, what);
+        }
         let what = format!("the lease of {holder} is due on {}, and {gone} at this very instant", self.step.lane);
         self.alone(Lane::Node(node), "expired", Tone::Odd, what)
     }

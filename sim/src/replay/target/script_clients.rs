@@ -105,7 +105,7 @@ impl Target for ScriptClients {
                 self.executed_by = node;
                 if step.has(Happening::Published) {
                     let message = self.translator.message_of(step.step.action);
-            self.messages.expect_published(step, node, message);
+                    self.messages.expect_published(step, node, message);
                     self.messages.read(testbed)?;
                 }
                 Ok(Some(node))

@@ -14,9 +14,9 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         TOP,
         "lock",
-        "\"plain\", \"reentrant\" or \"fair\"",
+        "\"plain\", \"reentrant\", \"fair\" or \"read-write\"",
         "",
-        "the lock kind: `SET NX PX`, or Redisson's `RLock` or fair lock",
+        "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock or read-write lock",
     ),
     key(
         "time",
