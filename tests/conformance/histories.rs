@@ -176,25 +176,28 @@ pub(crate) fn can_replay(version: &ServerProgram, scenario: &Scenario) -> bool {
     let cluster = &scenario.config.cluster;
     // Before 7.0 each resync is a full copy with a new replication id, and FAILOVER asks for the same one.
     let asks_for_one_id = cluster.promote.is_by_the_master() && cluster.replicas > 1;
-    let has_several_locks = scenario.config.clients.names > 1 && cluster.replicas > 0;
+    let has_several_keys = scenario.config.clients.names > 1 || scenario.config.shares();
     (cluster.min_replicas == 0 || version.counts_replicas_in_scripts())
         && (cluster.shutdown_timeout == 0 || version.waits_for_replicas_when_it_ends())
         && (scenario.config.protocol.wait_after == WaitAfter::Grants || version.waits_for_all_writes())
-        && !((asks_for_one_id || has_several_locks) && version.ttls() == Ttls::Relative)
+        && !((asks_for_one_id || has_several_keys && cluster.replicas > 0) && version.ttls() == Ttls::Relative)
 }
 
 #[test]
-fn several_lock_names_beside_replicas_are_refused_where_ttls_count_from_their_arrival() {
+fn several_keys_of_clients_beside_replicas_are_refused_where_ttls_count_from_their_arrival() {
+    let scenarios = ["late-replica-ends-other-renewals", "read-write-failover-loses-a-reader"];
     for_every_version(|version| {
-        let mut scenario = on(version, builtin_scenario("late-replica-ends-other-renewals"));
-        scenario.config.protocol.wait_after = WaitAfter::Grants;
-        match Player::start(version, &scenario.config, Scripts::built_in()) {
-            Ok(_) => assert_eq!(version.ttls(), Ttls::Absolute, "{version}"),
-            Err(error) => {
-                assert_eq!(version.ttls(), Ttls::Relative, "{version}: {error}");
-                assert!(error.to_string().contains("not modelled beside several lock names"), "{error}");
+        scenarios.iter().for_each(|name| {
+            let mut scenario = on(version, builtin_scenario(name));
+            scenario.config.protocol.wait_after = WaitAfter::Grants;
+            match Player::start(version, &scenario.config, Scripts::built_in()) {
+                Ok(_) => assert_eq!(version.ttls(), Ttls::Absolute, "{version}"),
+                Err(error) => {
+                    assert_eq!(version.ttls(), Ttls::Relative, "{version}: {error}");
+                    assert!(error.to_string().contains("not modelled beside several lock names"), "{error}");
+                }
             }
-        }
+        })
     });
 }
 

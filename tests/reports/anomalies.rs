@@ -18,7 +18,7 @@ struct AnomalyGroup {
 }
 
 /// Every scenario that violates a property belongs to one of these groups, which the page shows in this order.
-const GROUPS: [AnomalyGroup; 8] = [
+const GROUPS: [AnomalyGroup; 9] = [
     AnomalyGroup {
         heading: "Failover",
         about: "A replica takes the place of the master: grants that it has not received, two masters at once, hand-overs \
@@ -251,6 +251,22 @@ const GROUPS: [AnomalyGroup; 8] = [
             "fair-late-waiters-starve",
         ],
     },
+    AnomalyGroup {
+        heading: "Readers and writers",
+        about: "A writer that waits for ever, a reader that nobody wakes, and holds that end while others go on.",
+        scenarios: &[
+            "read-write-readers-starve-a-writer",
+            "read-write-reader-waits-for-itself",
+            "read-write-downgrade-tells-nobody",
+            "read-write-read-release-ends-the-write-renewal",
+            "read-write-a-reader-with-a-shorter-lease",
+            "read-write-crashed-reader-is-kept-by-others",
+            "read-write-release-of-an-expired-lock",
+            "read-write-renewed-in-vain",
+            "read-write-force-release",
+            "read-write-failover-loses-a-reader",
+        ],
+    },
 ];
 
 const AT_ONCE: ScenarioLine = ("cluster", "lag", "0");
@@ -273,10 +289,11 @@ const SENT_ONCE: ScenarioLine = ("protocol", "resend", "\"none\"");
 const WAIT_LIMIT: ScenarioLine = ("time", "wait_limit", "4");
 const RECEIPT_STAYS: ScenarioLine = ("protocol", "answered_receipt", "\"keep\"");
 const ON_THE_MASTER: ScenarioLine = ("protocol", "subscribe_to", "\"master\"");
+const OWN_RENEWAL: ScenarioLine = ("protocol", "read_release", "\"own-renewal\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 34] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 36] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-lease-ends-while-holder-works", &[BY_ITS_CLOCK]),
@@ -311,6 +328,8 @@ const REPAIRS: [(&str, &[ScenarioLine]); 34] = [
     ("hand-over-holds-up-renewals", &[NO_TICK, A_PERIOD_MORE]),
     ("fair-waiter-outlives-its-deadline", &[LONG_QUEUE]),
     ("fair-message-for-a-dead-waiter", &[LONG_QUEUE]),
+    ("read-write-read-release-ends-the-write-renewal", &[OWN_RENEWAL]),
+    ("read-write-reader-waits-for-itself", &[WAIT_LIMIT]),
 ];
 
 #[test]

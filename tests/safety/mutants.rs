@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 51] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 55] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -74,6 +74,10 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 51] = [
     (Mutant::NoWakeTimer, "fair-dead-waiter-holds-up-the-queue", Property::DeadHeadPassed, Verdict::Violated),
     (Mutant::AcquireIgnoresHolder, "fair-two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReleaseWithoutMessage, "fair-two-clients-one-node", Property::NoSleepingWaiter, Verdict::Violated),
+    (Mutant::ReadersExclude, "read-write-readers-share", Property::ReadersShare, Verdict::Violated),
+    (Mutant::AcquireIgnoresHolder, "read-write-readers-share", Property::OneBeliever, Verdict::Violated),
+    (Mutant::ReleaseWithoutMessage, "read-write-readers-share", Property::NoSleepingWaiter, Verdict::Violated),
+    (Mutant::NoWakeTimer, "read-write-crashed-reader-is-outlived", Property::WriterServed, Verdict::Violated),
     (Mutant::FenceIgnored, "lease-ends-fenced", Property::EffectsInOrder, Verdict::Violated),
     (Mutant::FenceIgnored, "write-after-the-next-holder-is-fenced", Property::EffectsInOrder, Verdict::Violated),
 ];

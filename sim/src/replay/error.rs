@@ -204,9 +204,9 @@ pub enum ReplayError {
         other: &'static str,
     },
 
-    /// The server's TTLs are not those of a scenario with several lock names and replicas.
+    /// The server's TTLs are not those of a scenario with several lock names, or a lock with readers, and replicas.
     #[error(
-        "{server} sends TTLs to its replicas as relative times, which is not modelled beside several lock names; name a server of \
+        "{server} sends TTLs to its replicas as relative times, which is not modelled beside several lock names, nor for a lock with readers; name a server of \
          Redis 7.0 or newer with --server"
     )]
     NamesNeedAbsoluteTtls {

@@ -100,6 +100,27 @@ impl Said {
         self.lock().bare_release.is_there()
     }
 
+    fn shares(&self) -> bool {
+        self.lock().sharing.is_there()
+    }
+
+    /// Whether a fault may be added by which a release is in vain: a reader has room for few holds that it has left behind.
+    fn may_lose_a_release(&self) -> bool {
+        let keys = [
+            "crash_node",
+            "kill_node",
+            "shutdown_node",
+            "cut_link",
+            "break_link",
+            "pause_node",
+            "hand_over",
+            "refuse_writes",
+            "interrupt",
+        ];
+        let is_first = !keys.iter().any(|key| self.some(key));
+        !self.shares() || is_first && (!self.has("max_holds") || self.is("max_holds", "1"))
+    }
+
     fn queues(&self) -> bool {
         self.lock().queue.is_there()
     }
@@ -163,25 +184,29 @@ const ROWS: &[DrawnKey] = &[
     always("story", &["\"A world that nobody thought of.\""]),
     // The words are the names of the kinds: see `lock_words`.
     always("lock", &[]),
-    row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |said| !said.queues()),
+    row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |said| !said.queues() && !said.shares()),
     row("delay", &["0", "\"any\"", "\"any\""], 30, |_| true),
     row("delay", &["1", "2"], 15, Said::is_split),
     row("profile", OF_ONE_KEY, 20, |said| said.lock().value.is_there()),
     row("profile", PROFILES, 60, |_| true),
     // Clients and their times.
     always("count", &["1", "2", "2", "2", "2", "3", "4"]),
-    row("threads", &["1", "2", "2", "2"], 20, |said| !said.queues()),
+    row("threads", &["1", "2", "2", "2"], 20, |said| !said.queues() && !said.shares()),
+    row("threads", &["2"], 100, Said::shares),
     row("max_holds", &["1", "2", "2", "3"], 30, Said::reenters),
     row("acquires", TICKS, 40, |_| true),
     row("acquires", TICKS, 90, |said| said.is_split() && said.some("delay")),
-    row("role", &["\"reader\""], 1, |_| true),
     row("tick_ms", &["1", "1000", "2000", "60000", "3600000"], 8, |_| true),
     always("lease", &["1", "2", "2", "3", "3", "4"]),
-    row("reentry_lease", TICKS, 40, |said| said.has("max_holds") && !said.is("max_holds", "1")),
+    row("reentry_lease", TICKS, 40, |said| said.has("max_holds") && !said.is("max_holds", "1") && !said.shares()),
     row("renew_every", &["1"], 35, |_| true),
     row("renew_every", &["2", "3"], 15, |said| !said.is("lease", "1")),
     row("named_lease", TICKS, 30, |said| {
-        said.is("threads", "2") && said.has("renew_every") && !said.has("reentry_lease") && !said.has_names()
+        said.is("threads", "2")
+            && said.has("renew_every")
+            && !said.has("reentry_lease")
+            && !said.has_names()
+            && !said.shares()
     }),
     row("lock_objects", &["\"shared\"", "\"shared\"", "\"per-call\""], 60, |said| {
         said.has("renew_every") && !said.has_names() && (said.has("named_lease") || said.has("reentry_lease"))
@@ -192,13 +217,13 @@ const ROWS: &[DrawnKey] = &[
     row("poll_every", TICKS, 20, |said| !said.publishes()),
     row("ask_again_after", TICKS, 8, Said::publishes),
     row("queue_wait", &["1", "2", "3", "5"], 100, Said::queues),
-    row("hold_for_ever", FLAG, 5, |said| !said.has("hold_at_most")),
+    row("hold_for_ever", FLAG, 5, |said| !said.has("hold_at_most") && !said.shares()),
     // Nodes and their faults.
     row("groups", &["1", "1", "1", "2"], 2, |_| true),
     row("replicas", &["0", "1", "1", "1", "2", "2"], 70, |_| true),
-    row("crash_node", BUDGET, 30, |_| true),
-    row("kill_node", BUDGET, 15, |_| true),
-    row("shutdown_node", BUDGET, 15, |_| true),
+    row("crash_node", BUDGET, 30, Said::may_lose_a_release),
+    row("kill_node", BUDGET, 15, Said::may_lose_a_release),
+    row("shutdown_node", BUDGET, 15, Said::may_lose_a_release),
     row("shutdown_timeout", TICKS, 40, |said| {
         said.some("shutdown_node") && said.some("replicas") && !said.has("tick_ms")
     }),
@@ -206,12 +231,12 @@ const ROWS: &[DrawnKey] = &[
         said.some("crash_node") || said.some("kill_node") || said.some("shutdown_node")
     }),
     row("restart_node", &["2"], 10, |said| said.some("crash_node")),
-    row("cut_link", BUDGET, 25, |said| said.some("replicas")),
-    row("break_link", BUDGET, 12, |said| said.some("replicas")),
-    row("pause_node", BUDGET, 15, |_| true),
-    row("hand_over", BUDGET, 20, |said| said.some("replicas")),
+    row("cut_link", BUDGET, 25, |said| said.some("replicas") && said.may_lose_a_release()),
+    row("break_link", BUDGET, 12, |said| said.some("replicas") && said.may_lose_a_release()),
+    row("pause_node", BUDGET, 15, Said::may_lose_a_release),
+    row("hand_over", BUDGET, 20, |said| said.some("replicas") && said.may_lose_a_release()),
     row("lag", TICKS_OR_ANY, 40, |said| said.some("replicas")),
-    row("ttls", &["\"absolute\"", "\"relative\""], 15, |said| said.some("replicas")),
+    row("ttls", &["\"absolute\"", "\"relative\""], 15, |said| said.some("replicas") && !said.shares()),
     row("promote", &["\"any\"", "\"most-data\"", "\"priority\""], 30, |said| said.some("replicas")),
     row("promote", &["\"coordinated\"", "\"forced\""], 40, |said| said.some("hand_over")),
     row("hand_over_timeout", TICKS_OR_ANY, 40, |said| {
@@ -259,13 +284,13 @@ const ROWS: &[DrawnKey] = &[
     }),
     row("min_replicas_max_lag", TICKS, 40, |said| said.some("min_replicas")),
     row("min_replicas_slack", TICKS_OR_NONE, 30, |said| said.some("min_replicas")),
-    row("wait_for", &["0", "1", "1", "1"], 30, |said| said.some("replicas")),
+    row("wait_for", &["0", "1", "1", "1"], 30, |said| said.some("replicas") && !said.shares()),
     row("wait_rule", &["\"any\"", "\"all\"", "\"ignored\""], 60, |said| said.some("wait_for")),
     // Where the profile ignores the answer to `WAIT`, the file has to say what it means.
     row("wait_rule", &["\"all\"", "\"ignored\""], 100, |said| {
         said.some("wait_for") && said.is("profile", "\"redisson-3.15\"") && !said.has("wait_rule")
     }),
-    row("wait_for", &["2"], 30, |said| said.is("replicas", "2") && said.waits_for_all()),
+    row("wait_for", &["2"], 30, |said| said.is("replicas", "2") && said.waits_for_all() && !said.shares()),
     // Several locks, and what does not say which of them.
     row("names", &["2"], 70, |said| {
         let is_alone = !said.is_split() && !said.waits() && !said.some("replicas");
@@ -275,7 +300,7 @@ const ROWS: &[DrawnKey] = &[
     row("renew_every", &["1"], 80, |said| said.has_names() && !said.has("renew_every")),
     // Other faults.
     row("crash_client", BUDGET, 12, |_| true),
-    row("crash_thread", BUDGET, 12, |_| true),
+    row("crash_thread", BUDGET, 12, |said| !said.shares()),
     row("pause_client", BUDGET, 12, |_| true),
     row("start_client", &["1"], 15, |said| !said.is("count", "1")),
     row("start_client", &["2"], 5, |said| said.is("count", "3")),
@@ -285,7 +310,7 @@ const ROWS: &[DrawnKey] = &[
     row("lose_message", BUDGET, 12, |said| said.publishes() && said.waits()),
     row("foreign_release", BUDGET, 12, |_| true),
     row("force_release", BUDGET, 12, |said| said.can_be_forced() && !said.has_names()),
-    row("interrupt", BUDGET, 15, |said| said.is_split() || said.waits()),
+    row("interrupt", BUDGET, 15, |said| (said.is_split() || said.waits()) && said.may_lose_a_release()),
     row("interrupted_wait", &["\"leave\"", "\"swallow\"", "\"swallow\""], 50, |said| {
         said.some("interrupt")
             && said.publishes()
@@ -294,23 +319,23 @@ const ROWS: &[DrawnKey] = &[
             && !said.has("jump")
     }),
     row("vanish_key", BUDGET, 8, |said| !said.has_names()),
-    row("refuse_writes", BUDGET, 12, |_| true),
-    row("persist_key", BUDGET, 10, |said| !said.has_names() && !said.queues()),
+    row("refuse_writes", BUDGET, 12, Said::may_lose_a_release),
+    row("persist_key", BUDGET, 10, |said| !said.has_names() && !said.queues() && !said.shares()),
     row("clock_jump", BUDGET, 8, |said| !said.has_names()),
     row("client_clock_jump", BUDGET, 10, |said| said.has("wait_limit") && said.waits() && !said.queues()),
     row("stops_at", &["\"never\"", "\"validity\"", "\"validity\""], 20, |said| {
-        !["named_lease", "reentry_lease", "interrupted_wait", "client_clock_jump", "hold_for_ever"]
-            .iter()
-            .any(|key| said.has(key))
+        let others = ["named_lease", "reentry_lease", "interrupted_wait", "client_clock_jump", "hold_for_ever"];
+        !said.shares() && !others.iter().any(|key| said.has(key))
     }),
     row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {
         said.some("clock_jump") || said.some("client_clock_jump")
     }),
-    row("fencing", &["\"none\"", "\"ideal\""], 30, |said| !said.has_names()),
+    row("fencing", &["\"none\"", "\"ideal\""], 30, |said| !said.has_names() && !said.shares()),
     row("resource.delay", &["\"none\"", "\"any\""], 50, |said| said.has("fencing")),
     row("strong", FLAG, 5, |_| true),
     // Protocol profile and overrides.
-    row("receipts", FLAG, 25, |said| said.can_leave_receipts() || !said.is_split()),
+    row("receipts", FLAG, 25, |said| (said.can_leave_receipts() || !said.is_split()) && !said.shares()),
+    row("receipts", &["true"], 100, |said| said.shares() && said.is("profile", "\"redisson-3.15\"")),
     row("vanish_receipts", BUDGET, 20, |said| said.is_split() && said.can_leave_receipts() && said.has_receipts()),
     row("resend", &["\"none\""], 10, |_| true),
     row("resend", &["\"release\"", "\"all\"", "\"all\""], 60, Said::is_split),
@@ -335,7 +360,12 @@ const ROWS: &[DrawnKey] = &[
         let is_shared = said.is("renewal_timer", "\"shared\"") || !said.has("renewal_timer") && said.shares_a_timer();
         said.has("renew_every") && said.has_names() && is_shared
     }),
-    row("renewal_timer", &["\"multiplying\""], 10, |said| said.has("renew_every") && !said.is_split()),
+    row("renewal_timer", &["\"multiplying\""], 10, |said| {
+        said.has("renew_every") && !said.is_split() && !said.shares()
+    }),
+    row("read_release", &["\"ends-write-renewal\"", "\"own-renewal\""], 40, |said| {
+        said.has("renew_every") && said.shares()
+    }),
     row("missed_renewal", &["\"lower-first\"", "\"stop-timer\"", "\"forget\"", "\"tell-holder\""], 25, |said| {
         said.has("renew_every")
     }),
@@ -348,7 +378,7 @@ const ROWS: &[DrawnKey] = &[
         said.is_split() && said.some("interrupt")
     }),
     row("subscribe_to", &["\"replica\"", "\"replica\"", "\"master\""], 15, |said| {
-        !said.queues() && said.publishes() && said.waits() && said.some("replicas")
+        !said.queues() && !said.shares() && said.publishes() && said.waits() && said.some("replicas")
     }),
     row("value", &["\"per-acquire\"", "\"per-client\"", "\"per-client\""], 40, Said::stores_values),
     row("acquire", &["\"set-nx-px\"", "\"setnx-expire\"", "\"own-or-free\""], 40, Said::has_two_commands),
@@ -372,7 +402,8 @@ const OWN_ROWS: &[DrawnKey] = &[
     row("wait_limit", &["0", "1", "2", "\"none\""], 30, |_| true),
     row("hold_at_most", TICKS, 30, |said| !said.is("hold_for_ever", "true")),
     row("acquires", &["0", "1", "2"], 40, |_| true),
-    row("profile", PROFILES, 40, |_| true),
+    row("role", &["\"reader\"", "\"writer\"", "\"both\""], 60, Said::shares),
+    row("profile", PROFILES, 40, |said| !said.shares()),
 ];
 
 /// The text of a small world; the reader accepts most of them.

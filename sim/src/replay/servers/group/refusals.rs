@@ -20,9 +20,9 @@ pub fn refuse_unsuited(server: &ServerProgram, config: &Config) -> Result<(), Re
     refuse_second_replica(server, config)
 }
 
-/// Whether a TTL was written is told for the one lock of a world, and not for each of several.
+/// Whether a TTL was written is told for the one key of a lock, and not for each of several.
 fn refuse_names_beside_relative_ttls(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
-    let has_several = config.clients.names > 1 && config.cluster.replicas > 0;
+    let has_several = (config.clients.names > 1 || config.shares()) && config.cluster.replicas > 0;
     if !has_several || server.ttls() == Ttls::Absolute {
         return Ok(());
     }
