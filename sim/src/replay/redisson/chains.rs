@@ -1,17 +1,22 @@
 //! Renewal timers that multiply: since 3.44 a client starts a timer whenever its renewal table goes from empty to filled, also
 //! while an earlier one runs, and none ends before it finds the table empty (docs/facts/redisson.md#renewal-timers-multiply).
 //! Unless a scenario says that they do (`renewal_timer = "multiplying"`), the model has one timer. So Redisson renews more often,
-//! and this says when it may.
+//! and this says when it may. The two sides of a lock with
+//! readers are renewed by two tables, each with its timers.
 
 use lockstep_model::Config;
 use lockstep_model::client::Slot;
 use lockstep_model::config::RenewalTimer;
 use lockstep_model::trace::ClientState;
 
-/// The timers of one client's watchdog.
+/// The timers of one renewal table of a client.
 #[derive(Clone, Debug)]
 pub struct RenewalChains {
     chains: Vec<RenewalChain>,
+    /// The thread that the table is about, where each has one of its own.
+    thread: Option<usize>,
+    /// The tick at which the timer fires that the model has, where each thread has one.
+    model_due: Option<u32>,
     /// The tick that it is, from 0.
     now: u32,
     /// Whether the watchdog has renewed at this instant: then a timer may have fired before the table became empty.
@@ -33,10 +38,18 @@ struct RenewalChain {
 }
 
 impl RenewalChains {
-    /// Those of a client with these settings: none runs yet.
-    pub fn of(own: &Config) -> Self {
-        let timer = own.protocol.renewal_timer;
-        Self { chains: Vec::new(), now: 0, has_renewed: false, timer, is_left_over: false }
+    /// Those of each table of a client with these settings: none runs yet.
+    pub fn of(own: &Config) -> Vec<Self> {
+        let of_table = |thread: Option<usize>| Self {
+            chains: Vec::new(),
+            thread,
+            model_due: None,
+            now: 0,
+            has_renewed: false,
+            timer: own.protocol.renewal_timer,
+            is_left_over: false,
+        };
+        if own.shares() { (0..own.clients.threads.into()).map(Some).map(of_table).collect() } else { vec![of_table(None)] }
     }
 
     /// Whether the model has every timer itself.
@@ -49,15 +62,18 @@ impl RenewalChains {
         // Up to 3.43 a timer ends as soon as its lock has no entry any more. While its renewal is under way it has none, and the answer
         // starts it again if there is an entry by then.
         let is_renewing = after.requests.iter().any(|request| request.slot == Slot::Renewal);
-        if self.timer == RenewalTimer::PerLock && is_empty(after) && !is_renewing {
+        if self.timer == RenewalTimer::PerLock && self.is_empty(after) && !is_renewing {
             // One that is due may have fired before.
             let now = self.now;
             self.chains.retain(|chain| chain.due <= now);
+            self.model_due = None;
         }
-        if !self.are_of_model() && is_empty(before) && !is_empty(after) {
+        if !self.are_of_model() && self.is_empty(before) && !self.is_empty(after) {
             // A timer that is left over from an emptied table is the model's.
             let is_of_model = self.chains.iter().all(|chain| !chain.is_of_model);
-            self.chains.push(RenewalChain { due: self.now + u32::from(period), fired_at: None, is_of_model });
+            let due = self.now + u32::from(period);
+            self.chains.push(RenewalChain { due, fired_at: None, is_of_model });
+            self.model_due = self.model_due.or(Some(due));
         }
     }
 
@@ -65,6 +81,7 @@ impl RenewalChains {
     /// this instant, and goes on if the table is filled until then.
     pub fn fired(&mut self, has_renewed: bool) {
         self.has_renewed |= has_renewed;
+        self.model_due = None;
         if !has_renewed {
             self.chains.iter_mut().for_each(|chain| chain.is_of_model = false);
             self.is_left_over = false;
@@ -73,11 +90,16 @@ impl RenewalChains {
 
     /// A renewal was answered, and the table may be empty by that, or since it was sent: then its timer has ended in Redisson, and
     /// runs on in the model.
-    pub fn answered(&mut self, after: &ClientState) {
-        if !self.are_of_model() && is_empty(after) && after.renewal_due_in.is_some() {
+    pub fn answered(&mut self, after: &ClientState, period: u8) {
+        // Where each thread has a timer, the model's ends as well.
+        let is_apart = self.thread.is_some();
+        if is_apart && !self.is_empty(after) {
+            self.model_due = Some(self.now + u32::from(period));
+        }
+        if !self.are_of_model() && self.is_empty(after) && (is_apart || after.renewal_due_in.is_some()) {
             let now = self.now;
             self.chains.retain(|chain| !chain.is_of_model || chain.due > now);
-            self.is_left_over = true;
+            self.is_left_over = !is_apart;
         }
     }
 
@@ -88,7 +110,7 @@ impl RenewalChains {
 
     /// A tick passes: every timer that is due has fired.
     pub fn pass_tick(&mut self, client: &ClientState, period: u8) {
-        let goes_on = !is_empty(client) || self.has_renewed;
+        let goes_on = !self.is_empty(client) || self.has_renewed;
         let (now, period) = (self.now, u32::from(period));
         self.chains.retain(|chain| chain.due > now || goes_on);
         for chain in self.chains.iter_mut().filter(|chain| chain.due <= now) {
@@ -106,8 +128,20 @@ impl RenewalChains {
         let is_now = |chain: &RenewalChain| chain.due <= self.now || chain.fired_at.is_some_and(is_late);
         self.chains.iter().any(|chain| !chain.is_of_model && is_now(chain))
     }
-}
 
-fn is_empty(client: &ClientState) -> bool {
-    client.renewal_counts.iter().all(|count| *count == 0)
+    /// Whether the model's timer is due.
+    pub fn is_model_due(&self, client: &ClientState) -> bool {
+        match self.thread {
+            None => client.renewal_due_in == Some(0),
+            Some(_) => self.model_due.is_some_and(|due| due <= self.now),
+        }
+    }
+
+    /// Whether there is nothing to renew.
+    pub fn is_empty(&self, client: &ClientState) -> bool {
+        match self.thread {
+            None => client.renewal_counts.iter().all(|count| *count == 0),
+            Some(thread) => client.renewal_counts[thread] == 0,
+        }
+    }
 }

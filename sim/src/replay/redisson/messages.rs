@@ -126,11 +126,20 @@ impl RedissonClients {
             self.asks_unreached.insert(client);
         }
         let payload = message.as_ref().and_then(payload_of).unwrap_or_else(|| "nothing".to_owned());
-        let expected = self.translator.unlock_channel(client).map_or("nothing", |channel| channel.message);
+        let expected = self.messages[asked].pop_front().unwrap_or("nothing");
         let what = || format!("messages to {}", client_name(client));
         testbed.findings.compare(step.place(), what, expected, &payload);
         testbed.findings.note(|| format!("message {payload}"));
         Ok(())
+    }
+
+    /// What was published in a step is under way to the clients that are subscribed; one that is not any more hears nothing.
+    pub(super) fn follow_messages(&mut self, client: u8, step: HistoryStep<'_>) {
+        let at = usize::from(client);
+        let under_way = usize::from(step.step.state.clients[at].messages);
+        let message = self.translator.message_of(step.step.action);
+        let message = message.or_else(|| Some(self.translator.unlock_channel(client)?.message));
+        self.messages[at].resize(under_way, message.unwrap_or("nothing"));
     }
 
     /// A message comes for a client. A waiter whose timer is due at this instant has asked in Redisson already.
