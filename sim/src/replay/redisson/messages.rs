@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use lockstep_model::client::Phase;
+use lockstep_model::limits::MESSAGES;
 use lockstep_model::trace::{SubscriptionState, ThreadState, client_name};
 use lockstep_model::{Action, Happening, Reply};
 
@@ -113,6 +114,12 @@ impl RedissonClients {
             testbed.findings.leave("a message of the old master comes when its client subscribes on the new one");
             return Ok(());
         }
+        let expected = self.messages[asked].pop_front().unwrap_or("nothing");
+        let for_all = self.translator.unlock_channel(client).map(|channel| channel.message).filter(|_| self.config.shares());
+        if !is_lost && Some(expected) == for_all && step.before.clients[asked].permits > 0 {
+            testbed.findings.leave("a message for all who sleep comes when a waiter was woken, and here wakes it once more");
+            return Ok(());
+        }
         if !is_lost {
             self.note_fired_timers(client, step);
         }
@@ -126,7 +133,6 @@ impl RedissonClients {
             self.asks_unreached.insert(client);
         }
         let payload = message.as_ref().and_then(payload_of).unwrap_or_else(|| "nothing".to_owned());
-        let expected = self.messages[asked].pop_front().unwrap_or("nothing");
         let what = || format!("messages to {}", client_name(client));
         testbed.findings.compare(step.place(), what, expected, &payload);
         testbed.findings.note(|| format!("message {payload}"));
@@ -186,6 +192,10 @@ impl RedissonClients {
             let Some((client, expected, arrived)) = self.compared_messages(step).into_iter().find(is_other) else {
                 break;
             };
+            if arrived > expected && expected >= usize::from(self.config.bounds.messages.unwrap_or(MESSAGES)) {
+                testbed.findings.leave("more messages are under way than the scenario has room for: raise messages in [bounds]");
+                return Ok(());
+            }
             // One that is missing may be on its way; none disappears.
             if arrived > expected || begin.elapsed() > ANSWER_WAIT {
                 let what = || format!("messages to {}", client_name(client));
