@@ -72,8 +72,11 @@ impl RedissonClients {
     /// The table whose timer fires in a step in which a client renews.
     fn fired_table(&self, client: u8, step: HistoryStep<'_>) -> usize {
         let state = &step.before.clients[usize::from(client)];
-        let mut tables = self.chains[usize::from(client)].iter();
-        let due = || tables.position(|chains| chains.is_model_due(state)).unwrap_or(0);
+        let due = || {
+            let tables = self.chains[usize::from(client)].iter().enumerate();
+            let due = tables.filter(|(_, chains)| chains.is_model_due(state));
+            due.min_by_key(|(_, chains)| chains.model_set_in()).map_or(0, |(table, _)| table)
+        };
         state.renewal_first.map_or_else(due, |thread| self.table_of(thread))
     }
 
@@ -88,11 +91,12 @@ impl RedissonClients {
             _ => false,
         };
         let period = self.config.of_client(client).time.renew_every.unwrap_or_default();
-        if is_renewed {
+        // One that finds nothing has ended, where each table has one.
+        if is_renewed && !(self.config.shares() && step.step.answer == Reply::NothingToRenew) {
             let table = self.fired_table(client, step);
-            self.chains[at][table].answered(after, period);
+            self.chains[at][table].answered(after, period, step.step.number);
         }
-        self.chains[at].iter_mut().for_each(|chains| chains.follow(before, after, period));
+        self.chains[at].iter_mut().for_each(|chains| chains.follow((before, after), period, step.step.number));
     }
 
     /// A timer of a client without holds is due, and may have fired already: then it has ended, and does not renew what the client is
