@@ -9,6 +9,7 @@ mod jvms;
 mod load;
 mod museum;
 mod random;
+mod read_write;
 mod repeated;
 mod replicas;
 mod scenarios;

@@ -1,6 +1,6 @@
 //! What a client of Redisson does once a reply has come, and nobody waits for: it deletes receipts, and ends subscriptions.
 
-use lockstep_model::Reply;
+use lockstep_model::{Happening, Reply};
 use lockstep_model::config::AnsweredReceipt;
 use lockstep_model::trace::client_name;
 use redis::Value;
@@ -104,6 +104,8 @@ impl RedissonClients {
         let expected = match step.step.answer {
             Reply::Released => "1",
             Reply::StillHeld => "0",
+            // Of a free lock with readers.
+            Reply::NotHeld if step.has(Happening::Published) => "1",
             _ => NOTHING,
         };
         for receipt in std::mem::take(&mut self.receipts[usize::from(client)]) {

@@ -36,6 +36,8 @@ pub struct Applications {
     has_asked: bool,
     /// The ports that the servers announce to the clients of their cluster; none: there is no cluster.
     pub(super) announced: Vec<u16>,
+    /// So many threads of each client of the model, from the first, are one thread of its application; 0: none are.
+    pub(super) sides: usize,
     /// Whether a JVM has failed, or did not do what it was told: it is of no use to others.
     has_failed: bool,
 }
@@ -77,6 +79,7 @@ impl Applications {
             clients: Vec::new(),
             has_asked: false,
             announced: Vec::new(),
+            sides: 0,
             has_failed: false,
         }
     }
@@ -245,7 +248,7 @@ impl Applications {
     ) -> Result<(), ReplayError> {
         let flag = if is_flagged { "flagged " } else { "" };
         let Application { name, jvm, .. } = &self.clients[client];
-        let (command, jvm) = (format!("call {name} {} {flag}{call}", thread + 1), *jvm);
+        let (command, jvm) = (format!("call {name} {} {flag}{call}", self.number_of(thread)), *jvm);
         // A call that waits for a while reads the clock.
         if call.starts_with("try-wait") {
             self.in_jvm(jvm, StartedJvm::catch_up)?;
@@ -258,6 +261,11 @@ impl Applications {
         }
         calls[thread] = Some((number, verb));
         self.wait_until_quiet(client)
+    }
+
+    /// The number in the JVM of a thread of the model, or of the one beside them that releases by force.
+    fn number_of(&self, thread: usize) -> usize {
+        if thread < self.sides { 1 } else { thread + 1 }
     }
 
     /// Interrupts a thread.
@@ -278,7 +286,7 @@ impl Applications {
 
     fn give_up(&mut self, verb: &str, client: usize, thread: usize) -> Result<(), ReplayError> {
         let Application { name, jvm, .. } = &self.clients[client];
-        let (command, jvm) = (format!("{verb} {name} {}", thread + 1), *jvm);
+        let (command, jvm) = (format!("{verb} {name} {}", self.number_of(thread)), *jvm);
         self.in_jvm(jvm, |started, gates| started.used.jvm.command(&command, gates))?;
         self.wait_until_quiet(client)
     }

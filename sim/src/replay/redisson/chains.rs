@@ -1,25 +1,40 @@
 //! Renewal timers that multiply: since 3.44 a client starts a timer whenever its renewal table goes from empty to filled, also
 //! while an earlier one runs, and none ends before it finds the table empty (docs/facts/redisson.md#renewal-timers-multiply).
 //! Unless a scenario says that they do (`renewal_timer = "multiplying"`), the model has one timer. So Redisson renews more often,
-//! and this says when it may.
+//! and this says when it may. The two sides of a lock with
+//! readers are renewed by two tables, each with its timers.
 
 use lockstep_model::Config;
 use lockstep_model::client::Slot;
 use lockstep_model::config::RenewalTimer;
 use lockstep_model::trace::ClientState;
 
-/// The timers of one client's watchdog.
+/// The timers of one renewal table of a client.
 #[derive(Clone, Debug)]
 pub struct RenewalChains {
     chains: Vec<RenewalChain>,
+    /// The thread that the table is about, where each has one of its own.
+    thread: Option<usize>,
+    /// The timer that the model has, where each thread has one.
+    of_model: Option<ModelTimer>,
     /// The tick that it is, from 0.
     now: u32,
+    /// Whether there was something to renew at this instant: otherwise no timer renews.
+    was_filled: bool,
     /// Whether the watchdog has renewed at this instant: then a timer may have fired before the table became empty.
     has_renewed: bool,
     /// When its version starts one, and ends it.
     timer: RenewalTimer,
     /// Whether the model's timer runs on after a renewal whose answer has left nothing: in Redisson it has ended.
     is_left_over: bool,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct ModelTimer {
+    /// The tick at which it fires.
+    due: u32,
+    /// The step in which it was set: of two that are due the earlier one fires first.
+    set_in: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -33,10 +48,19 @@ struct RenewalChain {
 }
 
 impl RenewalChains {
-    /// Those of a client with these settings: none runs yet.
-    pub fn of(own: &Config) -> Self {
-        let timer = own.protocol.renewal_timer;
-        Self { chains: Vec::new(), now: 0, has_renewed: false, timer, is_left_over: false }
+    /// Those of each table of a client with these settings: none runs yet.
+    pub fn of(own: &Config) -> Vec<Self> {
+        let of_table = |thread: Option<usize>| Self {
+            chains: Vec::new(),
+            thread,
+            of_model: None,
+            now: 0,
+            was_filled: false,
+            has_renewed: false,
+            timer: own.protocol.renewal_timer,
+            is_left_over: false,
+        };
+        if own.shares() { (0..own.clients.threads.into()).map(Some).map(of_table).collect() } else { vec![of_table(None)] }
     }
 
     /// Whether the model has every timer itself.
@@ -45,19 +69,23 @@ impl RenewalChains {
     }
 
     /// A step was done, in which no time passed. `period`: the watchdog's, in ticks.
-    pub fn follow(&mut self, before: &ClientState, after: &ClientState, period: u8) {
+    pub fn follow(&mut self, (before, after): (&ClientState, &ClientState), period: u8, step: usize) {
+        self.was_filled |= !self.is_empty(after);
         // Up to 3.43 a timer ends as soon as its lock has no entry any more. While its renewal is under way it has none, and the answer
         // starts it again if there is an entry by then.
         let is_renewing = after.requests.iter().any(|request| request.slot == Slot::Renewal);
-        if self.timer == RenewalTimer::PerLock && is_empty(after) && !is_renewing {
+        if self.timer == RenewalTimer::PerLock && self.is_empty(after) && !is_renewing {
             // One that is due may have fired before.
             let now = self.now;
             self.chains.retain(|chain| chain.due <= now);
+            self.of_model = None;
         }
-        if !self.are_of_model() && is_empty(before) && !is_empty(after) {
+        if !self.are_of_model() && self.is_empty(before) && !self.is_empty(after) {
             // A timer that is left over from an emptied table is the model's.
             let is_of_model = self.chains.iter().all(|chain| !chain.is_of_model);
-            self.chains.push(RenewalChain { due: self.now + u32::from(period), fired_at: None, is_of_model });
+            let due = self.now + u32::from(period);
+            self.chains.push(RenewalChain { due, fired_at: None, is_of_model });
+            self.of_model = self.of_model.or(Some(ModelTimer { due, set_in: step }));
         }
     }
 
@@ -65,6 +93,7 @@ impl RenewalChains {
     /// this instant, and goes on if the table is filled until then.
     pub fn fired(&mut self, has_renewed: bool) {
         self.has_renewed |= has_renewed;
+        self.of_model = None;
         if !has_renewed {
             self.chains.iter_mut().for_each(|chain| chain.is_of_model = false);
             self.is_left_over = false;
@@ -73,11 +102,16 @@ impl RenewalChains {
 
     /// A renewal was answered, and the table may be empty by that, or since it was sent: then its timer has ended in Redisson, and
     /// runs on in the model.
-    pub fn answered(&mut self, after: &ClientState) {
-        if !self.are_of_model() && is_empty(after) && after.renewal_due_in.is_some() {
+    pub fn answered(&mut self, after: &ClientState, period: u8, step: usize) {
+        // Where each thread has a timer, the model's ends as well.
+        let is_apart = self.thread.is_some();
+        if is_apart && !self.is_empty(after) {
+            self.of_model = Some(ModelTimer { due: self.now + u32::from(period), set_in: step });
+        }
+        if !self.are_of_model() && self.is_empty(after) && (is_apart || after.renewal_due_in.is_some()) {
             let now = self.now;
             self.chains.retain(|chain| !chain.is_of_model || chain.due > now);
-            self.is_left_over = true;
+            self.is_left_over = !is_apart;
         }
     }
 
@@ -88,7 +122,7 @@ impl RenewalChains {
 
     /// A tick passes: every timer that is due has fired.
     pub fn pass_tick(&mut self, client: &ClientState, period: u8) {
-        let goes_on = !is_empty(client) || self.has_renewed;
+        let goes_on = !self.is_empty(client) || self.has_renewed;
         let (now, period) = (self.now, u32::from(period));
         self.chains.retain(|chain| chain.due > now || goes_on);
         for chain in self.chains.iter_mut().filter(|chain| chain.due <= now) {
@@ -96,6 +130,7 @@ impl RenewalChains {
         }
         self.now += 1;
         self.has_renewed = false;
+        self.was_filled = !self.is_empty(client);
     }
 
     /// Whether a timer fires now that the model does not have, or has fired since the last tick. It is late by up to a tenth of a
@@ -104,10 +139,28 @@ impl RenewalChains {
     pub fn has_extra_due(&self) -> bool {
         let is_late = |at: u32| at + 1 == self.now;
         let is_now = |chain: &RenewalChain| chain.due <= self.now || chain.fired_at.is_some_and(is_late);
-        self.chains.iter().any(|chain| !chain.is_of_model && is_now(chain))
+        let may_renew = self.thread.is_none() || self.was_filled;
+        may_renew && self.chains.iter().any(|chain| !chain.is_of_model && is_now(chain))
     }
-}
 
-fn is_empty(client: &ClientState) -> bool {
-    client.renewal_counts.iter().all(|count| *count == 0)
+    /// Whether the model's timer is due.
+    pub fn is_model_due(&self, client: &ClientState) -> bool {
+        match self.thread {
+            None => client.renewal_due_in == Some(0),
+            Some(_) => self.of_model.is_some_and(|timer| timer.due <= self.now),
+        }
+    }
+
+    /// The step in which that was set, where each thread has one.
+    pub fn model_set_in(&self) -> Option<usize> {
+        self.of_model.map(|timer| timer.set_in)
+    }
+
+    /// Whether there is nothing to renew.
+    pub fn is_empty(&self, client: &ClientState) -> bool {
+        match self.thread {
+            None => client.renewal_counts.iter().all(|count| *count == 0),
+            Some(thread) => client.renewal_counts[thread] == 0,
+        }
+    }
 }

@@ -4,7 +4,7 @@
 //! the history says of the order is what happens; and whatever Redisson sends that the history does not say, or does not send
 //! although it does, is a difference. While time passes, nothing may be held: the model's clients do at once what they can.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use lockstep_model::client::{Phase, Slot};
 use lockstep_model::config::{Profile, Resend};
@@ -40,6 +40,9 @@ use crate::replay::translate::{RequestKey, ScriptRequest, ScriptVerb, Translator
 /// next request over a connection before the reply to the last one.
 const CONNECTIONS: u32 = 10;
 
+/// What a client of a lock with readers is as a reader.
+const READER: u8 = 1;
+
 /// Clients of Redisson.
 pub struct RedissonClients {
     pub(super) config: Config,
@@ -47,8 +50,10 @@ pub struct RedissonClients {
     pub(super) applications: Applications,
     /// The receipts of each client's releases that were answered, and are not dropped yet.
     pub(super) receipts: Vec<Vec<String>>,
-    /// The timers of each client's watchdog.
-    pub(super) chains: Vec<RenewalChains>,
+    /// The timers of each client's watchdog, for each of its tables.
+    pub(super) chains: Vec<Vec<RenewalChains>>,
+    /// What the messages say that are under way to each client.
+    pub(super) messages: Vec<VecDeque<&'static str>>,
     /// The threads of each client that wait for a message.
     waiting: Vec<SemaphoreQueue>,
     /// What is under way on a split network.
@@ -69,8 +74,8 @@ pub struct RedissonClients {
     flagged: BTreeSet<usize>,
     /// The clients of which a request overtakes the attempt before it in this history.
     pub(super) overtaken: BTreeSet<u8>,
-    /// The clients that were granted their first hold at this instant, at which their timer is due.
-    pub(super) granted_when_due: BTreeSet<u8>,
+    /// The clients that were granted the first hold of a table at this instant, at which its timer is due; and that table.
+    pub(super) granted_when_due: BTreeSet<(u8, usize)>,
     /// Of each client: whether its lock object remembered a lease when each of its threads last had a reason to ask again.
     pub(super) remembered: Vec<Vec<bool>>,
     /// The clients that have ended their subscription.
@@ -108,12 +113,15 @@ impl RedissonClients {
             || config.faults.client_clock_jump > 0
             || config.is_split() && sends_again
             || !are_of_one_version;
+        let mut applications = Applications::new(programs, are_apart, config.time.tick_ms, start_ms);
+        applications.sides = if config.shares() { config.clients.threads.into() } else { 0 };
         Ok(Self {
             config: *config,
             translator,
-            applications: Applications::new(programs, are_apart, config.time.tick_ms, start_ms),
+            applications,
             receipts: Vec::new(),
             chains: Vec::new(),
+            messages: Vec::new(),
             waiting: Vec::new(),
             in_flight: GatedRequests::default(),
             reaches: Vec::new(),
@@ -172,7 +180,9 @@ impl RedissonClients {
             let may_ask_together = own.clients.threads > 1 && own.waits() && own.cluster.replicas == 0;
             // A thread may ask for its lock while another one waits for replicas.
             let may_wait_beside = own.clients.names > 1 && own.cluster.wait_for > 0;
-            let connections = if may_ask_together || may_wait_beside { CONNECTIONS } else { times.connections };
+            // Each side of a lock with readers has a timer, and both may fire at once.
+            let may_renew_together = own.shares() && own.time.renew_every.is_some() && own.cluster.replicas == 0;
+            let connections = if may_ask_together || may_wait_beside || may_renew_together { CONNECTIONS } else { times.connections };
             let batch = own.protocol.renewal_batch;
             let renewal_batch = (own.clients.names > 1 && batch != RENEWAL_BATCH).then_some(batch);
             let queue_wait_ms = u64::from(own.time.queue_wait.unwrap_or(0)) * u64::from(tick_ms);
@@ -235,6 +245,7 @@ impl Target for RedissonClients {
         self.receipts = vec![Vec::new(); clients.len()];
         self.remembered = vec![vec![false; usize::from(self.config.clients.threads)]; clients.len()];
         self.waiting = vec![SemaphoreQueue::default(); clients.len()];
+        self.messages = vec![VecDeque::new(); clients.len()];
         self.in_flight = GatedRequests::default();
         self.open_waits.clear();
         self.reaches.clear();
@@ -277,7 +288,7 @@ impl Target for RedissonClients {
             Action::Tick => {
                 for (client, state) in (0u8..).zip(&step.before.clients) {
                     let period = self.config.of_client(client).time.renew_every.unwrap_or_default();
-                    self.chains[usize::from(client)].pass_tick(state, period);
+                    self.chains[usize::from(client)].iter_mut().for_each(|chains| chains.pass_tick(state, period));
                 }
                 self.granted_when_due.clear();
                 self.woken_twice.clear();
@@ -304,7 +315,7 @@ impl Target for RedissonClients {
                 }
                 let asked = usize::from(client);
                 let may_have_fired = self.applications.is_late(asked) || self.applications.has_moved_ahead(asked);
-                if self.leave_timer_without_holds(client, step, may_have_fired, testbed) {
+                if self.leave_timer_without_holds((client, thread), step, may_have_fired, testbed) {
                     return Ok(None);
                 }
                 self.ask((client, Some(thread)), ScriptVerb::Acquire { client, thread }, step, testbed)
@@ -413,6 +424,7 @@ impl Target for RedissonClients {
     fn observe(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         for (client, (before, after)) in (0u8..).zip(step.before.clients.iter().zip(&step.step.state.clients)) {
             self.follow_timers(client, step);
+            self.follow_messages(client, step);
             self.note_reasons_to_ask(client, step);
             self.waiting[usize::from(client)].follow(step.step.action, before, after, client);
         }
@@ -446,12 +458,12 @@ impl RedissonClients {
         let before = &step.before.clients[asked].threads[usize::from(thread)];
         // It may start a timer.
         let state = &step.before.clients[asked];
-        if state.renewal_counts.iter().all(|count| *count == 0) {
+        if self.chains[asked][self.table_of(thread)].is_empty(state) {
             let was_late = self.applications.is_late(asked);
             self.applications.catch_up(asked)?;
             // A timer that was set while the clocks were behind fires before this instant.
             let may_have_fired = was_late || self.applications.has_moved_ahead(asked);
-            if self.leave_timer_without_holds(client, step, may_have_fired, testbed) {
+            if self.leave_timer_without_holds((client, thread), step, may_have_fired, testbed) {
                 return Ok(None);
             }
         }
@@ -504,7 +516,13 @@ impl RedissonClients {
         let (verb, times) =
             call.split_once(' ').map_or((call, String::new()), |(verb, times)| (verb, format!(" {times}")));
         testbed.findings.note(|| format!("{}:{} calls {call}", client_name(client), thread + 1));
-        let lock = format!("{}{}", self.translator.driver_prefix(), self.translator.lock_of(thread));
+        let side = match (self.config.shares(), thread) {
+            (false, _) => "",
+            (true, READER) => "read:",
+            // Also the one that frees it, whoever holds it.
+            (true, _) => "write:",
+        };
+        let lock = format!("{}{side}{}", self.translator.driver_prefix(), self.translator.lock_of(thread));
         let object = if self.config.shares_lock_objects() { lock } else { format!("{lock}/{thread}.{level}") };
         self.applications.begin_call(
             usize::from(client),
@@ -585,7 +603,7 @@ impl RedissonClients {
         let asked = usize::from(client);
         let node = testbed.servers.index_of(&step.before.clients[asked].master);
         self.receipts[asked].extend(receipt_of(held));
-        let reply = as_renewals(verb, self.applications.pass_request(asked, held.connection)?);
+        let reply = as_renewals(verb, self.applications.pass_request(asked, held.connection)?, self.config.shares());
         let words = self.translator.reply_words(step.step.answer);
         testbed.compare_answer(node, &Expected::Reply { at: step.place(), words, request }, &reply)?;
         if self.begin_wait((client, held.connection), told, step, testbed)? || testbed.findings.is_over() {

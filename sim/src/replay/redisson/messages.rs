@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use lockstep_model::client::Phase;
+use lockstep_model::limits::MESSAGES;
 use lockstep_model::trace::{SubscriptionState, ThreadState, client_name};
 use lockstep_model::{Action, Happening, Reply};
 
@@ -113,6 +114,12 @@ impl RedissonClients {
             testbed.findings.leave("a message of the old master comes when its client subscribes on the new one");
             return Ok(());
         }
+        let expected = self.messages[asked].pop_front().unwrap_or("nothing");
+        let for_all = self.translator.unlock_channel(client).map(|channel| channel.message).filter(|_| self.config.shares());
+        if !is_lost && Some(expected) == for_all && step.before.clients[asked].permits > 0 {
+            testbed.findings.leave("a message for all who sleep comes when a waiter was woken, and here wakes it once more");
+            return Ok(());
+        }
         if !is_lost {
             self.note_fired_timers(client, step);
         }
@@ -126,11 +133,19 @@ impl RedissonClients {
             self.asks_unreached.insert(client);
         }
         let payload = message.as_ref().and_then(payload_of).unwrap_or_else(|| "nothing".to_owned());
-        let expected = self.translator.unlock_channel(client).map_or("nothing", |channel| channel.message);
         let what = || format!("messages to {}", client_name(client));
         testbed.findings.compare(step.place(), what, expected, &payload);
         testbed.findings.note(|| format!("message {payload}"));
         Ok(())
+    }
+
+    /// What was published in a step is under way to the clients that are subscribed; one that is not any more hears nothing.
+    pub(super) fn follow_messages(&mut self, client: u8, step: HistoryStep<'_>) {
+        let at = usize::from(client);
+        let under_way = usize::from(step.step.state.clients[at].messages);
+        let message = self.translator.message_of(step.step.action);
+        let message = message.or_else(|| Some(self.translator.unlock_channel(client)?.message));
+        self.messages[at].resize(under_way, message.unwrap_or("nothing"));
     }
 
     /// A message comes for a client. A waiter whose timer is due at this instant has asked in Redisson already.
@@ -177,6 +192,10 @@ impl RedissonClients {
             let Some((client, expected, arrived)) = self.compared_messages(step).into_iter().find(is_other) else {
                 break;
             };
+            if arrived > expected && expected >= usize::from(self.config.bounds.messages.unwrap_or(MESSAGES)) {
+                testbed.findings.leave("more messages are under way than the scenario has room for: raise messages in [bounds]");
+                return Ok(());
+            }
             // One that is missing may be on its way; none disappears.
             if arrived > expected || begin.elapsed() > ANSWER_WAIT {
                 let what = || format!("messages to {}", client_name(client));

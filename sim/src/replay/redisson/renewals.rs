@@ -7,11 +7,14 @@ use lockstep_model::{Action, Reply};
 
 use super::clients::RedissonClients;
 use super::gate::HeldCommand;
-use super::wire_words::{is_renewal, shown};
+use super::wire_words::{is_of_writer, is_renewal, shown};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::Testbed;
 use crate::replay::translate::{ScriptVerb, request_state};
+
+/// What a client of a lock with readers is as a writer; its other thread is the same thread of the application as a reader.
+const WRITER: u8 = 0;
 
 impl RedissonClients {
     /// The model's watchdog renews, or finds nothing to renew.
@@ -22,11 +25,12 @@ impl RedissonClients {
         testbed: &mut Testbed,
     ) -> Result<Option<usize>, ReplayError> {
         let renews = step.step.answer != Reply::NothingToRenew;
-        if renews && self.has_ended_timer(client)? {
+        let table = self.fired_table(client, step);
+        if renews && self.has_ended_timer(client, table)? {
             testbed.findings.leave("the timer of this renewal has ended in Redisson: its last answer left nothing");
             return Ok(None);
         }
-        if renews && self.found_no_hold(client)? {
+        if renews && self.found_no_hold(client, table)? {
             testbed.findings.leave("a timer that is due finds no hold before this one: the choice of the JVM");
             return Ok(None);
         }
@@ -36,8 +40,9 @@ impl RedissonClients {
             );
             return Ok(None);
         }
-        self.chains[usize::from(client)].fired(renews);
-        if !renews && self.chains[usize::from(client)].are_of_model() {
+        let chains = &mut self.chains[usize::from(client)][table];
+        chains.fired(renews);
+        if !renews && chains.are_of_model() {
             self.end_timer(client, testbed)?;
         }
         self.ask((client, None), ScriptVerb::Renew { client }, step, testbed)
@@ -54,6 +59,27 @@ impl RedissonClients {
         Ok(self.applications.await_request(usize::from(client), is_renewal)?.is_none())
     }
 
+    /// The renewal table of a client that is about this thread.
+    pub(super) fn table_of(&self, thread: u8) -> usize {
+        if self.config.shares() { thread.into() } else { 0 }
+    }
+
+    /// Whether a client sends this to renew what is in this table: a lock with readers renews its writer by another script.
+    pub(super) fn renews_table(&self, held: &HeldCommand, table: usize) -> bool {
+        is_renewal(held) && (!self.config.shares() || is_of_writer(held) == (self.table_of(WRITER) == table))
+    }
+
+    /// The table whose timer fires in a step in which a client renews.
+    fn fired_table(&self, client: u8, step: HistoryStep<'_>) -> usize {
+        let state = &step.before.clients[usize::from(client)];
+        let due = || {
+            let tables = self.chains[usize::from(client)].iter().enumerate();
+            let due = tables.filter(|(_, chains)| chains.is_model_due(state));
+            due.min_by_key(|(_, chains)| chains.model_set_in()).map_or(0, |(table, _)| table)
+        };
+        state.renewal_first.map_or_else(due, |thread| self.table_of(thread))
+    }
+
     /// What a step, in which no time has passed, has done to the timers of a client.
     pub(super) fn follow_timers(&mut self, client: u8, step: HistoryStep<'_>) {
         let at = usize::from(client);
@@ -64,48 +90,52 @@ impl RedissonClients {
             | Action::Answer { client: own, slot: Slot::Renewal } => own == client,
             _ => false,
         };
-        if is_renewed {
-            self.chains[at].answered(after);
-        }
         let period = self.config.of_client(client).time.renew_every.unwrap_or_default();
-        self.chains[at].follow(before, after, period);
+        // One that finds nothing has ended, where each table has one.
+        if is_renewed && !(self.config.shares() && step.step.answer == Reply::NothingToRenew) {
+            let table = self.fired_table(client, step);
+            self.chains[at][table].answered(after, period, step.step.number);
+        }
+        self.chains[at].iter_mut().for_each(|chains| chains.follow((before, after), period, step.step.number));
     }
 
     /// A timer of a client without holds is due, and may have fired already: then it has ended, and does not renew what the client is
     /// granted now. Returns whether the history is left.
     pub(super) fn leave_timer_without_holds(
         &mut self,
-        client: u8,
+        (client, thread): (u8, u8),
         step: HistoryStep<'_>,
         may_have_fired: bool,
         testbed: &mut Testbed,
     ) -> bool {
         let state = &step.before.clients[usize::from(client)];
-        let has_no_hold = state.renewal_counts.iter().all(|count| *count == 0);
-        if !has_no_hold || state.renewal_due_in != Some(0) {
+        let table = self.table_of(thread);
+        let chains = &self.chains[usize::from(client)][table];
+        if !chains.is_empty(state) || !chains.is_model_due(state) {
             return false;
         }
         if may_have_fired {
             testbed.findings.leave("a timer that is due finds no hold before this one: the choice of the JVM");
         } else {
-            self.granted_when_due.insert(client);
+            self.granted_when_due.insert((client, table));
         }
         may_have_fired
     }
 
     /// Whether the model renews by a timer that was due when its client had no hold, and that has found none in Redisson: it sends
     /// nothing at this instant.
-    fn found_no_hold(&mut self, client: u8) -> Result<bool, ReplayError> {
-        if !self.granted_when_due.contains(&client) {
+    fn found_no_hold(&mut self, client: u8, table: usize) -> Result<bool, ReplayError> {
+        if !self.granted_when_due.contains(&(client, table)) {
             return Ok(false);
         }
-        Ok(self.applications.await_request(usize::from(client), is_renewal)?.is_none())
+        self.applications.await_request(usize::from(client), is_renewal)?;
+        Ok(!self.unsent(client.into()).iter().any(|held| self.renews_table(held, table)))
     }
 
     /// Whether the model renews by a timer that has ended in Redisson, which sends nothing by then.
-    fn has_ended_timer(&mut self, client: u8) -> Result<bool, ReplayError> {
+    fn has_ended_timer(&mut self, client: u8, table: usize) -> Result<bool, ReplayError> {
         let asked = usize::from(client);
-        if !self.chains[asked].are_left_over() {
+        if !self.chains[asked][table].are_left_over() {
             return Ok(false);
         }
         self.applications.pass_what_is_due(asked)?;
@@ -138,9 +168,15 @@ impl RedissonClients {
         let lease_ms = u64::from(time.lease) * u64::from(time.tick_ms);
         let node = testbed.servers.index_of(&state.master);
         let stored = step.before.nodes.get(node).map(|node| &node.stored);
-        let changes_nothing = stored.is_some_and(|stored| {
+        let config = self.config;
+        let changes_nothing = |table: usize| stored.is_some_and(|stored| {
             let is_whole = |hold: &Hold| hold.ttl_ms == Some(lease_ms);
-            if self.config.clients.names > 1 {
+            if config.shares() {
+                let own = state.threads.get(table).map(|thread| &thread.name);
+                let is_held = stored.holders.iter().any(|hold| Some(&hold.holder) == own);
+                return is_held && stored.keys.iter().all(|key| key.ttl_ms == Some(lease_ms));
+            }
+            if config.clients.names > 1 {
                 return all_are_whole(state, stored, is_whole);
             }
             let is_own = |hold: &&Hold| state.threads.iter().any(|thread| thread.name == hold.holder);
@@ -150,12 +186,17 @@ impl RedissonClients {
             self.pass_preludes(client, testbed)?;
             let is_first =
                 |held: &HeldCommand| self.applications.first_held(asked, held.connection).as_ref() == Some(held);
-            let mut requests = self.unsent(asked).into_iter();
-            let Some(extra) = requests.find(|held| is_renewal(held) && is_first(held)) else { return Ok(true) };
-            if !self.chains[asked].has_extra_due() {
+            let tables = 0..self.chains[asked].len();
+            let table_of = |held: &HeldCommand| {
+                let is_extra = |table: &usize| self.renews_table(held, *table) && self.chains[asked][*table].has_extra_due();
+                tables.clone().find(is_extra)
+            };
+            let mut requests = self.unsent(asked).into_iter().filter(is_first);
+            let Some((table, extra)) = requests.find_map(|held| Some((table_of(&held)?, held)))
+            else {
                 return Ok(true);
-            }
-            if !changes_nothing {
+            };
+            if !changes_nothing(table) {
                 testbed.findings.leave("Redisson renews by one more timer: they multiply, and the model has one");
                 return Ok(false);
             }

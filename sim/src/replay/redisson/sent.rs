@@ -7,6 +7,7 @@ use lockstep_model::config::Profile;
 use lockstep_model::trace::{ClientState, NodeState, SubscriptionState, ThreadState, client_name};
 
 use super::calls;
+use super::chains::RenewalChains;
 use super::clients::{Asking, RedissonClients};
 use super::deployment::Deployment;
 use super::gate::HeldCommand;
@@ -197,7 +198,7 @@ impl RedissonClients {
             if !self.applications.runs(asked) {
                 continue;
             }
-            if self.chains[asked].are_of_model() {
+            if self.chains[asked].iter().any(RenewalChains::are_of_model) {
                 self.applications.pass_half_a_tick(asked)?;
             } else {
                 self.applications.pass_what_is_due(asked)?;
@@ -260,7 +261,11 @@ fn has_more_to_ask(client: &ClientState, asking: Option<u8>) -> bool {
         _ => false,
     };
     let others = (0u8..).zip(&client.threads).filter(|(number, _)| Some(*number) != asking);
-    let is_renewal_due = asking.is_some() && client.renewal_due_in == Some(0);
+    // Of two timers that are due either may fire first.
+    let is_renewal_due = match asking {
+        Some(_) => client.renewal_due_in == Some(0),
+        None => client.later_renewals_due_in.first() == Some(&0),
+    };
     is_renewal_due || others.map(|(_, thread)| thread).any(may_ask)
 }
 

@@ -47,7 +47,7 @@ impl RedissonClients {
                     return Ok(None);
                 }
                 let may_have_fired = self.applications.has_moved_ahead(usize::from(client));
-                if self.leave_timer_without_holds(client, step, may_have_fired, testbed) {
+                if self.leave_timer_without_holds((client, thread), step, may_have_fired, testbed) {
                     return Ok(None);
                 }
                 self.hear(key, testbed)?;
@@ -56,7 +56,7 @@ impl RedissonClients {
             Action::Answer { client, slot } => {
                 // The grant of an interrupted caller enters the table now.
                 let may_have_fired = self.applications.has_moved_ahead(usize::from(client));
-                if slot.is_late() && self.leave_timer_without_holds(client, step, may_have_fired, testbed) {
+                if slot.is_late() && self.leave_timer_without_holds((client, slot.thread().unwrap_or(0)), step, may_have_fired, testbed) {
                     return Ok(None);
                 }
                 return self.answer((client, slot), step, testbed);
@@ -90,7 +90,7 @@ impl RedissonClients {
         let words = self.translator.reply_words(step.step.answer);
         let verb = verb_of(state.verb, key);
         let expected = Expected::Reply { at: step.place(), words, request: sent.request.clone() };
-        testbed.compare_answer(node, &expected, &as_renewals(verb, reply))?;
+        testbed.compare_answer(node, &expected, &as_renewals(verb, reply, self.config.shares()))?;
         if let Some(executed) = self.in_flight.get_mut(key) {
             executed.stage = GatedStage::Executed;
         }

@@ -1,6 +1,8 @@
 //! Releases inside one another: what the exception of one does to those around it, and what they do to the renewal table.
 
+use lockstep_model::Happening;
 use lockstep_model::config::PartialRelease;
+use lockstep_model::trace::SubscriptionState;
 
 use super::calls;
 use super::clients::RedissonClients;
@@ -25,6 +27,12 @@ impl RedissonClients {
                 testbed.findings.leave("the next unlock() of an exception waits for the WAIT of this one");
                 return Ok(());
             }
+            if step.has(Happening::Published) && self.is_heard_by_any(step) {
+                testbed.findings.leave(
+                    "the releases around one that finds the lock free tell its waiters as well, and here only that one does",
+                );
+                return Ok(());
+            }
             self.begin_call((client, thread), level, "unlock", (step, testbed))?;
             let request = self.translator.release_around(step, (client, thread), level);
             let Some(held) = self.find((client, Some(thread)), verb, &request, step, testbed)? else { return Ok(()) };
@@ -32,6 +40,11 @@ impl RedissonClients {
             self.pass(client, &held, (verb, request), told, step, testbed)?;
         }
         Ok(())
+    }
+
+    /// Whether some client is subscribed.
+    fn is_heard_by_any(&self, step: HistoryStep<'_>) -> bool {
+        step.step.state.clients.iter().any(|client| matches!(client.subscription, Some(SubscriptionState::Node(_))))
     }
 
     /// Whether a release may do something else to the renewal table than here, where nested holds stay in it: the entries of two

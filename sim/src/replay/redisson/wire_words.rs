@@ -23,6 +23,11 @@ pub fn is_renewal(held: &HeldCommand) -> bool {
     }
 }
 
+/// Whether a script is about a holder as a writer, of a lock with readers.
+pub fn is_of_writer(held: &HeldCommand) -> bool {
+    held.words.last().is_some_and(|holder| holder.ends_with(b":write"))
+}
+
 /// Whether a client asks what its master knows of replicas, before a script that may wait for them
 /// (docs/facts/redisson.md#replica-count): also once which commands that has.
 pub fn is_prelude(held: &HeldCommand) -> bool {
@@ -52,8 +57,26 @@ pub fn script_words(words: &[String], commands: PubSubCommands) -> Option<String
     let (keys, args) = keys_and_args(words)?;
     // How it publishes is an argument of its scripts, and a part of ours (docs/facts/redisson.md#publish-command). Any other
     // command there is none of ours.
-    let args: Vec<_> = args.iter().filter(|arg| *arg != commands.publish).cloned().collect();
+    let mut args: Vec<_> = args.iter().filter(|arg| *arg != commands.publish).cloned().collect();
+    if says_how_many_readers(keys, &args) {
+        args.remove(1);
+    }
+    args.extend(forced_mode(&words[1]).map(str::to_owned));
     Some(call_words(keys, &args))
+}
+
+/// Whether this renews readers of one lock, and says how many they are before it says who: since 4.7
+/// (docs/facts/family.md#read-write). Ours renews one.
+fn says_how_many_readers(keys: &[String], args: &[String]) -> bool {
+    let is_of_readers = matches!(keys, [lock, holds] if *holds == format!("{{{lock}}}"));
+    let readers = args.len().saturating_sub(2);
+    is_of_readers && readers > 0 && args[1] == readers.to_string()
+}
+
+/// The mode of a lock with readers in which this script frees it, whoever holds it. It is an argument of ours.
+fn forced_mode(script: &str) -> Option<&str> {
+    let (mode, deletes) = script.strip_prefix("if (redis.call('hget', KEYS[1], 'mode') == '")?.split_once("') then ")?;
+    deletes.starts_with("redis.call('del', KEYS[1]);").then_some(mode)
 }
 
 /// Whether a client asks by a script.
@@ -92,10 +115,11 @@ pub fn receipt_of(held: &HeldCommand) -> Option<String> {
     words_of(held).into_iter().find(|word| word.starts_with(RECEIPTS))
 }
 
-/// Until 3.44 a renewal is a script for one lock, which replies with a number.
-pub fn as_renewals(verb: ScriptVerb, reply: Value) -> Value {
+/// Until 3.44 a renewal is a script for one lock, which replies with a number. `of_one`: ours does so as well.
+pub fn as_renewals(verb: ScriptVerb, reply: Value, of_one: bool) -> Value {
     match (verb, reply) {
-        (ScriptVerb::Renew { .. }, Value::Int(number)) => Value::Array(vec![Value::Int(number)]),
+        (ScriptVerb::Renew { .. }, Value::Int(number)) if !of_one => Value::Array(vec![Value::Int(number)]),
+        (ScriptVerb::Renew { .. }, Value::Array(mut numbers)) if of_one && numbers.len() == 1 => numbers.remove(0),
         (_, reply) => reply,
     }
 }

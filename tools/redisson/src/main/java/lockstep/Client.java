@@ -13,6 +13,8 @@ import org.redisson.api.RedissonClient;
 /** One client of Redisson, with the threads of the application that uses it. */
 final class Client {
     private static final String FAIR = "fair:";
+    private static final String READ = "rw:read:";
+    private static final String WRITE = "rw:write:";
 
     private final RedissonClient redisson;
     private final Reports reports;
@@ -20,7 +22,7 @@ final class Client {
     private final Map<Long, CallThread> threads = new HashMap<>();
     /**
      * Lock objects, by their names here: {@code LOCK}, or {@code LOCK/ANYTHING} where a lock has several; {@code fair:} before it:
-     * a fair lock.
+     * a fair lock; {@code rw:read:} or {@code rw:write:}: one of the two locks of a read-write lock.
      */
     private final Map<String, RLock> locks = new HashMap<>();
     /** What the call of each thread waits for, where it is a future. */
@@ -77,6 +79,12 @@ final class Client {
 
     private RLock newLock(String object) {
         String lock = object.split("/")[0];
+        if (lock.startsWith(READ)) {
+            return redisson.getReadWriteLock(lock.substring(READ.length())).readLock();
+        }
+        if (lock.startsWith(WRITE)) {
+            return redisson.getReadWriteLock(lock.substring(WRITE.length())).writeLock();
+        }
         return lock.startsWith(FAIR) ? redisson.getFairLock(lock.substring(FAIR.length())) : redisson.getLock(lock);
     }
 

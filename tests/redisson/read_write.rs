@@ -1,0 +1,85 @@
+//! The read-write lock on real Redisson: random histories, and what the release of a reader does to the renewal of the writer.
+
+use lockstep_model::trace::{About, Trace};
+use lockstep_model::{Action, Config};
+use lockstep_sim::replay::{Player, suited};
+use lockstep_sim::scenario::Scenario;
+use lockstep_tests::servers::servers;
+
+use crate::redisson;
+use crate::scenarios::random_histories;
+use crate::switches::at_once;
+
+/// Random histories of each world.
+const HISTORIES: u32 = 6;
+
+/// Clients that write and read, re-enter, wait, and read beside each other.
+const BOTH: &str = "[clients]\ncount = 2\nthreads = 2\nmax_holds = 2";
+/// One client that reads, and one that writes: neither has a lock inside another one, and no reader is beside another one.
+const APART: &str = "[clients]\ncount = 2\nthreads = 2\n[[client]]\nrole = \"reader\"\n[[client]]\nrole = \"writer\"";
+/// One client that writes and reads.
+const ALONE: &str = "[clients]\ncount = 1\nthreads = 2";
+
+fn world(profile: &str, keys: &str, protocol: &str) -> Scenario {
+    let text = format!(
+        "story = \"s\"\nlock = \"read-write\"\n[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 4\n{keys}\n\
+         [protocol]\nprofile = \"{profile}\"\n{protocol}\n"
+    );
+    let scenario = Scenario::parse("read-write", &text).unwrap_or_else(|error| panic!("{error}"));
+    let config = suited(&scenario.config, &servers()[0]);
+    Scenario { config, ..scenario }
+}
+
+#[test]
+fn redisson_does_what_the_readers_and_writers_of_the_model_do() {
+    let worlds = [
+        ("redisson-4.7", "4.7.0", BOTH),
+        ("redisson-4.3", "4.3.1", APART),
+        ("redisson-3.52", "3.52.0", APART),
+        ("redisson-3.43", "3.43.0", APART),
+    ];
+    at_once(&worlds, |(profile, version, keys)| {
+        let found = random_histories(&world(profile, keys, ""), redisson(version), HISTORIES, 1);
+        assert_eq!(found.counterexample.map(|(_, difference)| difference), None, "{version}");
+        assert!(found.left < found.cases, "{version}: none was followed to its end");
+    });
+}
+
+/// Of a thread that writes, reads inside that and releases what it reads. From 3.44 on its write lock is renewed no more
+/// (docs/facts/family.md#read-write).
+#[test]
+fn the_release_of_a_reader_ends_the_renewal_of_its_writer_since_3_44_and_not_before() {
+    const ENDS: &str = "read_release = \"ends-write-renewal\"";
+    const OWN: &str = "read_release = \"own-renewal\"";
+    let versions = [("redisson-4.7", "4.7.0", ENDS, OWN), ("redisson-3.43", "3.43.0", OWN, ENDS)];
+    at_once(&versions, |(profile, version, right, wrong)| {
+        let difference = |rule: &str| {
+            let config = world(profile, ALONE, rule).config;
+            let mut player = Player::start(&servers()[0], &config, redisson(version)).expect("it starts");
+            let result = player.replay(&reads_inside_a_write(&config), false).expect("it answers");
+            assert_eq!(result.left, None, "{version}: {rule}");
+            result.difference
+        };
+        assert_eq!(difference(right), None, "{version}: {right}");
+        let found = difference(wrong).unwrap_or_else(|| panic!("{version}: {wrong}"));
+        assert_eq!(found.what, "request of A", "{version}: {wrong}");
+    });
+}
+
+fn reads_inside_a_write(config: &Config) -> Trace {
+    const WRITER: u8 = 0;
+    const READER: u8 = 1;
+    let begin = [
+        Action::Acquire { client: 0, thread: WRITER },
+        Action::Acquire { client: 0, thread: READER },
+        Action::Release { client: 0, thread: READER },
+        Action::Tick,
+    ];
+    let recorded = |actions: &[Action]| Trace::record("read-write", "", config, About::Drawn, actions, "");
+    // As many timers fire as there are by this rule.
+    let mut actions = begin.to_vec();
+    while recorded(&[&actions[..], &[Action::Renew { client: 0 }]].concat()).is_ok() {
+        actions.push(Action::Renew { client: 0 });
+    }
+    recorded(&[&actions[..], &[Action::Tick]].concat()).expect("it can happen")
+}
