@@ -60,7 +60,11 @@ impl RenewalChains {
             timer: own.protocol.renewal_timer,
             is_left_over: false,
         };
-        if own.shares() { (0..own.clients.threads.into()).map(Some).map(of_table).collect() } else { vec![of_table(None)] }
+        if own.shares() {
+            (0..own.clients.threads.into()).map(Some).map(of_table).collect()
+        } else {
+            vec![of_table(None)]
+        }
     }
 
     /// Whether the model has every timer itself.
