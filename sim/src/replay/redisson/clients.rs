@@ -27,6 +27,7 @@ use super::pub_sub::PubSubCommands;
 use super::refusals::{asks_once, refuse_world};
 use super::requests::GatedRequests;
 use super::semaphore::SemaphoreQueue;
+use super::sides::{READER, OldEntry};
 use super::wire_words::{RECEIPTS, as_renewals, receipt_of, shown};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
@@ -40,9 +41,6 @@ use crate::replay::translate::{RequestKey, ScriptRequest, ScriptVerb, Translator
 /// next request over a connection before the reply to the last one.
 const CONNECTIONS: u32 = 10;
 
-/// What a client of a lock with readers is as a reader.
-const READER: u8 = 1;
-
 /// Clients of Redisson.
 pub struct RedissonClients {
     pub(super) config: Config,
@@ -52,6 +50,8 @@ pub struct RedissonClients {
     pub(super) receipts: Vec<Vec<String>>,
     /// The timers of each client's watchdog, for each of its tables.
     pub(super) chains: Vec<Vec<RenewalChains>>,
+    /// What each client of an older version renews of a lock with readers.
+    pub(super) old_entries: Vec<OldEntry>,
     /// What the messages say that are under way to each client.
     pub(super) messages: Vec<VecDeque<&'static str>>,
     /// The threads of each client that wait for a message.
@@ -121,6 +121,7 @@ impl RedissonClients {
             applications,
             receipts: Vec::new(),
             chains: Vec::new(),
+            old_entries: Vec::new(),
             messages: Vec::new(),
             waiting: Vec::new(),
             in_flight: GatedRequests::default(),
@@ -247,6 +248,7 @@ impl Target for RedissonClients {
         self.remembered = vec![vec![false; usize::from(self.config.clients.threads)]; clients.len()];
         self.waiting = vec![SemaphoreQueue::default(); clients.len()];
         self.messages = vec![VecDeque::new(); clients.len()];
+        self.old_entries = vec![OldEntry::default(); clients.len()];
         self.in_flight = GatedRequests::default();
         self.open_waits.clear();
         self.reaches.clear();
@@ -268,7 +270,10 @@ impl Target for RedissonClients {
         match step.step.action {
             Action::Tick => {
                 testbed.send_queued()?;
-                self.expect_silence(step, testbed)?;
+                self.leave_old_entries(step, testbed);
+                if !testbed.findings.is_over() {
+                    self.expect_silence(step, testbed)?;
+                }
             }
             Action::Demote { node } if !self.config.is_split() => self.begin_waits_at(usize::from(node))?,
             _ => {}
@@ -325,6 +330,10 @@ impl Target for RedissonClients {
                 let before = &step.before.clients[usize::from(client)].threads[usize::from(thread)];
                 if self.counts_otherwise((client, thread), before.holds, step) {
                     testbed.findings.leave("Redisson's renewal table counts otherwise after a hold was lost");
+                    return Ok(None);
+                }
+                self.leave_release_of_free_lock(client, step, testbed);
+                if testbed.findings.is_over() {
                     return Ok(None);
                 }
                 self.begin_call((client, thread), before.holds, "unlock", (step, testbed))?;
@@ -426,6 +435,7 @@ impl Target for RedissonClients {
         for (client, (before, after)) in (0u8..).zip(step.before.clients.iter().zip(&step.step.state.clients)) {
             self.follow_timers(client, step);
             self.follow_messages(client, step);
+            self.follow_old_entry(client, step);
             self.note_reasons_to_ask(client, step);
             self.waiting[usize::from(client)].follow(step.step.action, before, after, client);
         }

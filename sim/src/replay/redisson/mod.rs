@@ -38,6 +38,7 @@ mod requests;
 mod script_clock;
 mod semaphore;
 mod sent;
+mod sides;
 mod split;
 mod started_jvm;
 mod told;

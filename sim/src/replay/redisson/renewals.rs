@@ -7,14 +7,12 @@ use lockstep_model::{Action, Reply};
 
 use super::clients::RedissonClients;
 use super::gate::HeldCommand;
+use super::sides::WRITER;
 use super::wire_words::{is_of_writer, is_renewal, shown};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::Testbed;
 use crate::replay::translate::{ScriptVerb, request_state};
-
-/// What a client of a lock with readers is as a writer; its other thread is the same thread of the application as a reader.
-const WRITER: u8 = 0;
 
 impl RedissonClients {
     /// The model's watchdog renews, or finds nothing to renew.
@@ -38,6 +36,10 @@ impl RedissonClients {
             testbed.findings.leave(
                 "at the very instant of its time-out a release is still awaited here, and Redisson's has failed and ended a renewal",
             );
+            return Ok(None);
+        }
+        self.leave_renewal_of_side(client, table, step, testbed);
+        if testbed.findings.is_over() {
             return Ok(None);
         }
         let chains = &mut self.chains[usize::from(client)][table];
