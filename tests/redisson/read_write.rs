@@ -1,7 +1,7 @@
 //! The read-write lock on real Redisson: random histories, and what the release of a reader does to the renewal of the writer.
 
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, Config};
+use lockstep_model::{Action, Config, LockKind};
 use lockstep_sim::replay::{Player, suited};
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::servers::servers;
@@ -21,11 +21,13 @@ const APART: &str = "[clients]\ncount = 2\nthreads = 2\n[[client]]\nrole = \"rea
 const ALONE: &str = "[clients]\ncount = 1\nthreads = 2";
 
 fn world(profile: &str, keys: &str, protocol: &str) -> Scenario {
+    let kind = LockKind::ALL.iter().find(|kind| kind.facts().sharing.is_there()).expect("a kind with readers");
     let text = format!(
-        "story = \"s\"\nlock = \"read-write\"\n[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 4\n{keys}\n\
-         [protocol]\nprofile = \"{profile}\"\n{protocol}\n"
+        "story = \"s\"\nlock = \"{}\"\n[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 4\n{keys}\n\
+         [protocol]\nprofile = \"{profile}\"\n{protocol}\n",
+        kind.name()
     );
-    let scenario = Scenario::parse("read-write", &text).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = Scenario::parse("readers-and-writers", &text).unwrap_or_else(|error| panic!("{error}"));
     let config = suited(&scenario.config, &servers()[0]);
     Scenario { config, ..scenario }
 }
@@ -57,12 +59,15 @@ fn the_release_of_a_reader_ends_the_renewal_of_its_writer_since_3_44_and_not_bef
             let config = world(profile, ALONE, rule).config;
             let mut player = Player::start(&servers()[0], &config, redisson(version)).expect("it starts");
             let result = player.replay(&reads_inside_a_write(&config), false).expect("it answers");
-            assert_eq!(result.left, None, "{version}: {rule}");
-            result.difference
+            (result.left, result.difference)
         };
-        assert_eq!(difference(right), None, "{version}: {right}");
-        let found = difference(wrong).unwrap_or_else(|| panic!("{version}: {wrong}"));
-        assert_eq!(found.what, "request of A", "{version}: {wrong}");
+        assert_eq!(difference(right), (None, None), "{version}: {right}");
+        match difference(wrong) {
+            (None, Some(found)) => assert_eq!(found.what, "request of A", "{version}: {wrong}"),
+            // It goes by one entry for both sides, which the release of the reader leaves as it is.
+            (Some(left), None) => assert!(*version == "3.43.0" && left.contains("by one entry"), "{left}"),
+            other => panic!("{version}: {wrong}: {other:?}"),
+        }
     });
 }
 
@@ -75,7 +80,7 @@ fn reads_inside_a_write(config: &Config) -> Trace {
         Action::Release { client: 0, thread: READER },
         Action::Tick,
     ];
-    let recorded = |actions: &[Action]| Trace::record("read-write", "", config, About::Drawn, actions, "");
+    let recorded = |actions: &[Action]| Trace::record("readers-and-writers", "", config, About::Drawn, actions, "");
     // As many timers fire as there are by this rule.
     let mut actions = begin.to_vec();
     while recorded(&[&actions[..], &[Action::Renew { client: 0 }]].concat()).is_ok() {

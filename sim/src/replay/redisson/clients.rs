@@ -27,7 +27,7 @@ use super::pub_sub::PubSubCommands;
 use super::refusals::{asks_once, refuse_world};
 use super::requests::GatedRequests;
 use super::semaphore::SemaphoreQueue;
-use super::sides::{READER, OldEntry};
+use super::sides::{OldEntry, READER};
 use super::wire_words::{RECEIPTS, as_renewals, receipt_of, shown};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;

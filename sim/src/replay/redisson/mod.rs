@@ -25,6 +25,7 @@ mod interruption;
 mod jvm;
 mod jvm_clock;
 mod messages;
+mod older_sides;
 mod open_wait;
 mod overtaking;
 mod passing_time;
