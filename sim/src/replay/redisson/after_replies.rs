@@ -1,8 +1,8 @@
 //! What a client of Redisson does once a reply has come, and nobody waits for: it deletes receipts, and ends subscriptions.
 
-use lockstep_model::{Happening, Reply};
 use lockstep_model::config::AnsweredReceipt;
 use lockstep_model::trace::client_name;
+use lockstep_model::{Happening, Reply};
 use redis::Value;
 
 use super::clients::RedissonClients;

@@ -27,7 +27,7 @@ use super::pub_sub::PubSubCommands;
 use super::refusals::{asks_once, refuse_world};
 use super::requests::GatedRequests;
 use super::semaphore::SemaphoreQueue;
-use super::sides::{READER, OldEntry};
+use super::sides::{OldEntry, READER};
 use super::wire_words::{RECEIPTS, as_renewals, receipt_of, shown};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
@@ -183,7 +183,8 @@ impl RedissonClients {
             let may_wait_beside = own.clients.names > 1 && own.cluster.wait_for > 0;
             // Each side of a lock with readers has a timer, and both may fire at once.
             let may_renew_together = own.shares() && own.time.renew_every.is_some() && own.cluster.replicas == 0;
-            let connections = if may_ask_together || may_wait_beside || may_renew_together { CONNECTIONS } else { times.connections };
+            let connections =
+                if may_ask_together || may_wait_beside || may_renew_together { CONNECTIONS } else { times.connections };
             let batch = own.protocol.renewal_batch;
             let renewal_batch = (own.clients.names > 1 && batch != RENEWAL_BATCH).then_some(batch);
             let queue_wait_ms = u64::from(own.time.queue_wait.unwrap_or(0)) * u64::from(tick_ms);

@@ -115,9 +115,12 @@ impl RedissonClients {
             return Ok(());
         }
         let expected = self.messages[asked].pop_front().unwrap_or("nothing");
-        let for_all = self.translator.unlock_channel(client).map(|channel| channel.message).filter(|_| self.config.shares());
+        let for_all =
+            self.translator.unlock_channel(client).map(|channel| channel.message).filter(|_| self.config.shares());
         if !is_lost && Some(expected) == for_all && step.before.clients[asked].permits > 0 {
-            testbed.findings.leave("a message for all who sleep comes when a waiter was woken, and here wakes it once more");
+            testbed
+                .findings
+                .leave("a message for all who sleep comes when a waiter was woken, and here wakes it once more");
             return Ok(());
         }
         if !is_lost {
@@ -193,7 +196,9 @@ impl RedissonClients {
                 break;
             };
             if arrived > expected && expected >= usize::from(self.config.bounds.messages.unwrap_or(MESSAGES)) {
-                testbed.findings.leave("more messages are under way than the scenario has room for: raise messages in [bounds]");
+                testbed
+                    .findings
+                    .leave("more messages are under way than the scenario has room for: raise messages in [bounds]");
                 return Ok(());
             }
             // One that is missing may be on its way; none disappears.

@@ -41,7 +41,10 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     }
     let is_of_2021 = |client| config.of_client(client).protocol.profile == Profile::Redisson315;
     if config.shares() && (program.profile() == Profile::Redisson315 || (0..config.clients.count).any(is_of_2021)) {
-        return refused("3.15 releases such a lock by scripts without receipts, which are not modelled; use a newer version".to_owned());
+        return refused(
+            "3.15 releases such a lock by scripts without receipts, which are not modelled; use a newer version"
+                .to_owned(),
+        );
     }
     let of_split = if config.is_split() { &OF_SERVERS[..] } else { &[] };
     if let Some(fault) = of_split.iter().find(|fault| config.faults.left(**fault) > 0) {

@@ -171,31 +171,33 @@ impl RedissonClients {
         let node = testbed.servers.index_of(&state.master);
         let stored = step.before.nodes.get(node).map(|node| &node.stored);
         let config = self.config;
-        let changes_nothing = |table: usize| stored.is_some_and(|stored| {
-            let is_whole = |hold: &Hold| hold.ttl_ms == Some(lease_ms);
-            if config.shares() {
-                let own = state.threads.get(table).map(|thread| &thread.name);
-                let is_held = stored.holders.iter().any(|hold| Some(&hold.holder) == own);
-                return is_held && stored.keys.iter().all(|key| key.ttl_ms == Some(lease_ms));
-            }
-            if config.clients.names > 1 {
-                return all_are_whole(state, stored, is_whole);
-            }
-            let is_own = |hold: &&Hold| state.threads.iter().any(|thread| thread.name == hold.holder);
-            stored.holder().filter(is_own).is_some_and(is_whole)
-        });
+        let changes_nothing = |table: usize| {
+            stored.is_some_and(|stored| {
+                let is_whole = |hold: &Hold| hold.ttl_ms == Some(lease_ms);
+                if config.shares() {
+                    let own = state.threads.get(table).map(|thread| &thread.name);
+                    let is_held = stored.holders.iter().any(|hold| Some(&hold.holder) == own);
+                    return is_held && stored.keys.iter().all(|key| key.ttl_ms == Some(lease_ms));
+                }
+                if config.clients.names > 1 {
+                    return all_are_whole(state, stored, is_whole);
+                }
+                let is_own = |hold: &&Hold| state.threads.iter().any(|thread| thread.name == hold.holder);
+                stored.holder().filter(is_own).is_some_and(is_whole)
+            })
+        };
         loop {
             self.pass_preludes(client, testbed)?;
             let is_first =
                 |held: &HeldCommand| self.applications.first_held(asked, held.connection).as_ref() == Some(held);
             let tables = 0..self.chains[asked].len();
             let table_of = |held: &HeldCommand| {
-                let is_extra = |table: &usize| self.renews_table(held, *table) && self.chains[asked][*table].has_extra_due();
+                let is_extra =
+                    |table: &usize| self.renews_table(held, *table) && self.chains[asked][*table].has_extra_due();
                 tables.clone().find(is_extra)
             };
             let mut requests = self.unsent(asked).into_iter().filter(is_first);
-            let Some((table, extra)) = requests.find_map(|held| Some((table_of(&held)?, held)))
-            else {
+            let Some((table, extra)) = requests.find_map(|held| Some((table_of(&held)?, held))) else {
                 return Ok(true);
             };
             if !changes_nothing(table) {

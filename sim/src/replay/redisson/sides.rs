@@ -41,7 +41,9 @@ impl OldEntry {
                 }
             }
             Action::Renew { client: of } if of == client && after != before && is_shared => *self = Self::default(),
-            Action::Renew { client: of } if of == client && after[usize::from(READER)] < before[usize::from(READER)] => {
+            Action::Renew { client: of }
+                if of == client && after[usize::from(READER)] < before[usize::from(READER)] =>
+            {
                 self.lower();
             }
             Action::ForceRelease { client: of } if of == client && is_shared => *self = Self::default(),
@@ -65,7 +67,8 @@ impl OldEntry {
     /// Whether it renews what the model does.
     fn is_as_modelled(self, client: &ClientState, profile: Profile) -> bool {
         let is_shared = profile == Profile::Redisson343;
-        let mut counts = (0..).zip(&client.renewal_counts).filter(|(side, _)| is_shared || *side == usize::from(READER));
+        let mut counts =
+            (0..).zip(&client.renewal_counts).filter(|(side, _)| is_shared || *side == usize::from(READER));
         counts.all(|(side, count)| (*count > 0) == (self.queue > 0 && self.owner == side))
     }
 }
@@ -82,8 +85,12 @@ impl RedissonClients {
     pub(super) fn leave_old_entries(&self, step: HistoryStep<'_>, testbed: &mut Testbed) {
         for (client, state) in (0u8..).zip(&step.before.clients) {
             let end = match self.profile_of_sides(client) {
-                Some(Profile::Redisson343) => "3.43 renews both sides of a client by one entry, and here each has its own",
-                Some(Profile::Redisson352) => "3.52 renews a reader that has entered twice and left, and here it does not",
+                Some(Profile::Redisson343) => {
+                    "3.43 renews both sides of a client by one entry, and here each has its own"
+                }
+                Some(Profile::Redisson352) => {
+                    "3.52 renews a reader that has entered twice and left, and here it does not"
+                }
                 _ => continue,
             };
             let profile = self.config.of_client(client).protocol.profile;
@@ -100,7 +107,9 @@ impl RedissonClients {
         let Some(stored) = step.before.nodes.get(node).map(|node| &node.stored) else { return };
         if table == usize::from(WRITER) {
             if profile == Profile::Redisson343 && step.step.answer == Reply::RenewalMissed {
-                testbed.findings.leave("3.43 renews as a reader what it does not hold as a writer, and here it does not");
+                testbed
+                    .findings
+                    .leave("3.43 renews as a reader what it does not hold as a writer, and here it does not");
             }
             return;
         }
@@ -108,7 +117,9 @@ impl RedissonClients {
             return;
         }
         if profile == Profile::Redisson352 && stored.holders.iter().any(|hold| hold.count > 1) {
-            testbed.findings.leave("the script by which 3.52 renews a reader fails beside nested holds, and here it does not");
+            testbed
+                .findings
+                .leave("the script by which 3.52 renews a reader fails beside nested holds, and here it does not");
             return;
         }
         let time = self.config.of_client(client).time;
@@ -118,7 +129,9 @@ impl RedissonClients {
             _ => false,
         };
         if stored.keys.iter().any(is_cut) {
-            testbed.findings.leave("a reader of a version before 4.7 renews the holds of all readers, and here only its own");
+            testbed
+                .findings
+                .leave("a reader of a version before 4.7 renews the holds of all readers, and here only its own");
         }
     }
 
@@ -126,7 +139,9 @@ impl RedissonClients {
     pub(super) fn leave_release_of_free_lock(&self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) {
         let was_free = step.step.answer == Reply::NotHeld && step.has(Happening::Published);
         if self.profile_of_sides(client) == Some(Profile::Redisson343) && was_free {
-            testbed.findings.leave("a release of 3.43 that finds the lock free has released it, and here it has failed");
+            testbed
+                .findings
+                .leave("a release of 3.43 that finds the lock free has released it, and here it has failed");
         }
     }
 

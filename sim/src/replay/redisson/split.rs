@@ -56,7 +56,14 @@ impl RedissonClients {
             Action::Answer { client, slot } => {
                 // The grant of an interrupted caller enters the table now.
                 let may_have_fired = self.applications.has_moved_ahead(usize::from(client));
-                if slot.is_late() && self.leave_timer_without_holds((client, slot.thread().unwrap_or(0)), step, may_have_fired, testbed) {
+                if slot.is_late()
+                    && self.leave_timer_without_holds(
+                        (client, slot.thread().unwrap_or(0)),
+                        step,
+                        may_have_fired,
+                        testbed,
+                    )
+                {
                     return Ok(None);
                 }
                 return self.answer((client, slot), step, testbed);

@@ -75,7 +75,8 @@ fn says_how_many_readers(keys: &[String], args: &[String]) -> bool {
 
 /// The mode of a lock with readers in which this script frees it, whoever holds it. It is an argument of ours.
 fn forced_mode(script: &str) -> Option<&str> {
-    let (mode, deletes) = script.strip_prefix("if (redis.call('hget', KEYS[1], 'mode') == '")?.split_once("') then ")?;
+    let (mode, deletes) =
+        script.strip_prefix("if (redis.call('hget', KEYS[1], 'mode') == '")?.split_once("') then ")?;
     deletes.starts_with("redis.call('del', KEYS[1]);").then_some(mode)
 }
 
