@@ -94,8 +94,8 @@ impl RedissonClients {
                 Some(Profile::Redisson343) => {
                     "3.43 renews both sides of a client by one entry, and here each has its own"
                 }
-                Some(Profile::Redisson352) => {
-                    "3.52 renews a reader that has entered twice and left, and here it does not"
+                Some(Profile::Redisson352 | Profile::Redisson43) => {
+                    "before 4.7 a reader that has entered twice and left stays in the renewal table, and here it does not"
                 }
                 _ => continue,
             };
