@@ -318,13 +318,15 @@ impl<Q: InFlight> Process<'_, Q> {
             return None;
         }
         let for_all = self.take_message()?;
-        if !self.client.threads.iter().any(|thread| thread.phase == Phase::Waiting) {
+        let is_heard = self.client.threads.iter().any(|thread| thread.phase == Phase::Waiting);
+        if !is_heard {
             self.notes.happened(Happening::MessageUnheard);
-            if for_all {
-                return Some(());
-            }
         }
-        // A message for all would bring a permit for each who sleeps: of the threads of a client at most one is inside a call.
+        // A message for all brings a permit for each who sleeps: of the threads of a client at most one is inside a call, and one for
+        // whom there is a permit sleeps no more.
+        if for_all && (!is_heard || self.client.wakeup.permits > 0) {
+            return Some(());
+        }
         let room = self.config.room_for(Capacity::Messages);
         if self.client.wakeup.permits < room {
             self.client.wakeup.permits += 1;

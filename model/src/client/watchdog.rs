@@ -203,6 +203,16 @@ impl<Q: InFlight> Process<'_, Q> {
         self.set_count(thread, 0);
     }
 
+    /// The lock is to be released by force: of one with readers that is the write lock, and what the client reads is renewed on
+    /// (docs/facts/family.md#read-write).
+    pub(crate) fn forget_forced(&mut self) {
+        if self.config.shares() {
+            self.forget_renewals(0);
+        } else {
+            self.forget_every_renewal();
+        }
+    }
+
     /// No thread has anything left to renew.
     pub(crate) fn forget_every_renewal(&mut self) {
         for thread in 0..MAX_THREADS {

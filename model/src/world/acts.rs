@@ -151,7 +151,7 @@ impl<Y: Layout> Context<'_, Y> {
         self.count_replicas(client);
         // Before it asks, so whatever the answer is (docs/facts/redisson.md#force-release).
         self.process(client, |process| {
-            process.forget_every_renewal();
+            process.forget_forced();
             process.forget_lease(None);
             Some(())
         })?;

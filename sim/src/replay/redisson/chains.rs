@@ -19,8 +19,6 @@ pub struct RenewalChains {
     of_model: Option<ModelTimer>,
     /// The tick that it is, from 0.
     now: u32,
-    /// Whether there was something to renew at this instant: otherwise no timer renews.
-    was_filled: bool,
     /// Whether the watchdog has renewed at this instant: then a timer may have fired before the table became empty.
     has_renewed: bool,
     /// When its version starts one, and ends it.
@@ -55,7 +53,6 @@ impl RenewalChains {
             thread,
             of_model: None,
             now: 0,
-            was_filled: false,
             has_renewed: false,
             timer: own.protocol.renewal_timer,
             is_left_over: false,
@@ -74,7 +71,6 @@ impl RenewalChains {
 
     /// A step was done, in which no time passed. `period`: the watchdog's, in ticks.
     pub fn follow(&mut self, (before, after): (&ClientState, &ClientState), period: u8, step: usize) {
-        self.was_filled |= !self.is_empty(after);
         // Up to 3.43 a timer ends as soon as its lock has no entry any more. While its renewal is under way it has none, and the answer
         // starts it again if there is an entry by then.
         let is_renewing = after.requests.iter().any(|request| request.slot == Slot::Renewal);
@@ -134,7 +130,6 @@ impl RenewalChains {
         }
         self.now += 1;
         self.has_renewed = false;
-        self.was_filled = !self.is_empty(client);
     }
 
     /// Whether a timer fires now that the model does not have, or has fired since the last tick. It is late by up to a tenth of a
@@ -143,8 +138,7 @@ impl RenewalChains {
     pub fn has_extra_due(&self) -> bool {
         let is_late = |at: u32| at + 1 == self.now;
         let is_now = |chain: &RenewalChain| chain.due <= self.now || chain.fired_at.is_some_and(is_late);
-        let may_renew = self.thread.is_none() || self.was_filled;
-        may_renew && self.chains.iter().any(|chain| !chain.is_of_model && is_now(chain))
+        self.chains.iter().any(|chain| !chain.is_of_model && is_now(chain))
     }
 
     /// Whether the model's timer is due.
