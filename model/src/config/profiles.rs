@@ -100,7 +100,7 @@ pub enum ReadRelease {
     /// It lowers the count of the write lock as well: the last one ends its renewal (Redisson 3.52 to 4.7).
     #[default]
     EndsWriteRenewal,
-    /// Nothing: the write lock is renewed until it is released (Redisson 3.43; docs/facts/family.md#read-write-before-4-7).
+    /// Nothing: the write lock is renewed until it is released (Redisson 3.43; docs/facts/family.md#older-versions-of-the-read-write-lock).
     OwnRenewal,
 }
 
