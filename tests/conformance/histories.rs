@@ -187,7 +187,7 @@ pub(crate) fn can_replay(version: &ServerProgram, scenario: &Scenario) -> bool {
 fn several_keys_of_clients_beside_replicas_are_refused_where_ttls_count_from_their_arrival() {
     let scenarios = ["late-replica-ends-other-renewals", "read-write-failover-loses-a-reader"];
     for_every_version(|version| {
-        scenarios.iter().for_each(|name| {
+        for name in scenarios {
             let mut scenario = on(version, builtin_scenario(name));
             scenario.config.protocol.wait_after = WaitAfter::Grants;
             match Player::start(version, &scenario.config, Scripts::built_in()) {
@@ -197,7 +197,7 @@ fn several_keys_of_clients_beside_replicas_are_refused_where_ttls_count_from_the
                     assert!(error.to_string().contains("not modelled beside several lock names"), "{error}");
                 }
             }
-        })
+        }
     });
 }
 

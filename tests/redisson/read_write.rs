@@ -1,7 +1,7 @@
 //! The read-write lock on real Redisson: random histories, and what the release of a reader does to the renewal of the writer.
 
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, Config, LockKind};
+use lockstep_model::{Action, Config, LockKind, Reply};
 use lockstep_sim::replay::{Player, suited};
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::servers::servers;
@@ -85,4 +85,20 @@ fn reads_inside_a_write(config: &Config) -> Trace {
         actions.push(Action::Renew { client: 0 });
     }
     recorded(&[&actions[..], &[Action::Tick]].concat()).expect("it can happen")
+}
+
+/// `writeLock().forceUnlock()` answers that there was no write lock, and what its client reads is renewed on
+/// (docs/facts/family.md#force-and-the-watchdog).
+#[test]
+fn a_forced_release_of_the_write_lock_leaves_the_renewal_of_a_reader() {
+    const CLIENT: u8 = 0;
+    let config = world("redisson-4.7", "[clients]\ncount = 1\nthreads = 2\n[faults]\nforce_release = 1", "").config;
+    let renew = Action::Renew { client: CLIENT };
+    let reads = Action::Acquire { client: CLIENT, thread: 1 };
+    let actions = [reads, Action::ForceRelease { client: CLIENT }, Action::Tick, renew, Action::Tick, renew];
+    let trace = Trace::record("readers-and-writers", "", &config, About::Drawn, &actions, "").expect("it can happen");
+    assert_eq!(trace.steps.iter().filter(|step| step.answer == Reply::Renewed).count(), 2);
+    let mut player = Player::start(&servers()[0], &config, redisson("4.7.0")).expect("it starts");
+    let result = player.replay(&trace, false).expect("it answers");
+    assert_eq!((result.left, result.difference), (None, None));
 }

@@ -258,9 +258,9 @@ const GROUPS: [AnomalyGroup; 9] = [
             "read-write-readers-starve-a-writer",
             "read-write-reader-waits-for-itself",
             "read-write-downgrade-tells-nobody",
-            "read-write-read-release-ends-the-write-renewal",
+            "read-write-read-release-ends-renewal",
             "read-write-a-reader-with-a-shorter-lease",
-            "read-write-crashed-reader-is-kept-by-others",
+            "read-write-crashed-reader-is-kept",
             "read-write-release-of-an-expired-lock",
             "read-write-renewed-in-vain",
             "read-write-force-release",
@@ -328,7 +328,7 @@ const REPAIRS: [(&str, &[ScenarioLine]); 36] = [
     ("hand-over-holds-up-renewals", &[NO_TICK, A_PERIOD_MORE]),
     ("fair-waiter-outlives-its-deadline", &[LONG_QUEUE]),
     ("fair-message-for-a-dead-waiter", &[LONG_QUEUE]),
-    ("read-write-read-release-ends-the-write-renewal", &[OWN_RENEWAL]),
+    ("read-write-read-release-ends-renewal", &[OWN_RENEWAL]),
     ("read-write-reader-waits-for-itself", &[WAIT_LIMIT]),
 ];
 

@@ -11,7 +11,7 @@ use super::contract::{
     StoredHold, Support, Waiting, Writes,
 };
 use super::holder::Holder;
-use super::keys::{Key, KeySlot, KeyValue};
+use super::keys::{HashValue, Key, KeySlot, KeyValue};
 use super::values::NoValues;
 use crate::time::Timer;
 
@@ -104,8 +104,8 @@ impl Lock for Toy {
         if *self == Self::default() {
             return Vec::new();
         }
-        let mut fields = BTreeMap::from([("refuses".to_owned(), u64::from(self.refuses_next))]);
-        fields.extend(self.holder.map(|holder| (holder.to_string(), 1)));
+        let mut fields = BTreeMap::from([("refuses".to_owned(), HashValue::from(u64::from(self.refuses_next)))]);
+        fields.extend(self.holder.map(|holder| (holder.to_string(), HashValue::from(1))));
         vec![Key { slot: KeySlot::Lock, value: KeyValue::Hash(fields), ttl: self.remaining }]
     }
 

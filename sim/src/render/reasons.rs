@@ -15,11 +15,7 @@ pub fn why(trace: &Trace) -> Option<String> {
     let actor = trace.steps.last().map_or_else(String::new, |step| step.lane.clone());
     let says = match property {
         Property::OneBeliever if trace.config.clients.names > 1 => believers_in_one(&trace.config, last),
-        Property::OneBeliever if trace.config.shares() => {
-            let believers: Vec<_> = last.believers().map(|thread| thread.name.as_str()).collect();
-            let all = if believers.len() == 2 { "both" } else { "all" };
-            format!("{} {all} believe they hold; whoever writes must be alone", list(&believers))
-        }
+        Property::OneBeliever if trace.config.shares() => believers_beside_a_writer(last),
         Property::OneBeliever => believers(last),
         Property::OneServerHolder => {
             let stores = last.nodes.iter().filter(|node| node.is_master()).filter_map(|node| {
@@ -152,6 +148,13 @@ fn actor_of_queue(actor: &str) -> String {
 fn believers(last: &State) -> String {
     let believers: Vec<_> = last.believers().map(|thread| thread.name.as_str()).collect();
     believers_text(&believers, "they hold")
+}
+
+/// Who believes, where readers may hold at once.
+fn believers_beside_a_writer(last: &State) -> String {
+    let believers: Vec<_> = last.believers().map(|thread| thread.name.as_str()).collect();
+    let all = if believers.len() == 2 { "both" } else { "all" };
+    format!("{} {all} believe they hold; whoever writes must be alone", list(&believers))
 }
 
 /// Who believes that they hold one and the same of several locks.

@@ -27,7 +27,7 @@ impl RedissonClients {
                 testbed.findings.leave("the next unlock() of an exception waits for the WAIT of this one");
                 return Ok(());
             }
-            if step.has(Happening::Published) && self.is_heard_by_any(step) {
+            if step.has(Happening::Published) && Self::is_heard_by_any(step) {
                 testbed.findings.leave(
                     "the releases around one that finds the lock free tell its waiters as well, and here only that one does",
                 );
@@ -43,7 +43,7 @@ impl RedissonClients {
     }
 
     /// Whether some client is subscribed.
-    fn is_heard_by_any(&self, step: HistoryStep<'_>) -> bool {
+    fn is_heard_by_any(step: HistoryStep<'_>) -> bool {
         step.step.state.clients.iter().any(|client| matches!(client.subscription, Some(SubscriptionState::Node(_))))
     }
 
