@@ -201,7 +201,7 @@ const ACQUIRES: &str = "a later acquire of that client is granted, and its maste
 const RENEWALS: &str = "renewals of the long hold, beside as many as one timer can send";
 
 /// Why a load without a fault shows nothing of an exhibit.
-const NEED_A_FAULT: [(&str, &str); 12] = [
+const NEED_A_FAULT: [(&str, &str); 13] = [
     ("B8", "a failover, and a client that asks for the number of replicas while the new master has none yet"),
     (
         "C8",
@@ -212,6 +212,10 @@ const NEED_A_FAULT: [(&str, &str); 12] = [
         "D13b",
         "no replica may acknowledge renewals for about a lease, of a client that holds more locks than one script renews (100 by \
          default)",
+    ),
+    (
+        "D14",
+        "no fault, but a write lock that is held for a whole lockWatchdogTimeout after the release of a read inside it: 30 s by default",
     ),
     ("F6", "the process of a first waiter has to die, and its deadline to come while the next one sleeps"),
     (
