@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use lockstep_model::config::Ttls;
+use lockstep_model::locks::Facts;
 use lockstep_sim::replay::ServerProgram;
 use lockstep_sim::replay::translate::{KINDS, Translation};
 use proptest::prelude::Rng as _;
@@ -283,7 +284,8 @@ impl FreeRun {
         let harm = Harm::ALL[usize::try_from(seed % Harm::ALL.len() as u64).expect("it is small")];
         let harm = harm.suited(server);
         // The clients of these runs do not queue.
-        let kinds: Vec<_> = KINDS.iter().filter(|kind| !kind.kind().facts().queue.is_there()).collect();
+        let is_split = |kind: &Facts| !kind.queue.is_there() && !kind.sharing.is_there();
+        let kinds: Vec<_> = KINDS.iter().filter(|kind| is_split(kind.kind().facts())).collect();
         let lock = *kinds[below(&mut random, u32::try_from(kinds.len()).expect("there are few"))];
         let lease = 2 + u8::try_from(below(&mut random, 4)).expect("it is small");
         // While a master hands over, every request waits: those of many clients have too many orders. And the model numbers the

@@ -40,7 +40,7 @@ impl Space for Tangle {
     }
 
     fn marks(&self, state: &u64) -> Marks {
-        u32::try_from(state % 3).unwrap()
+        state % 3
     }
 
     fn each_successor(&self, state: &u64, mut found: impl FnMut(u16, u64)) {

@@ -54,7 +54,10 @@ fn symmetry_is_off_where_clients_are_unlike() {
     let states = |scenario: &Scenario, symmetry| {
         exhaust_as(scenario, Options { symmetry, normal_forms: false, threads: 1, ..Options::default() }).states
     };
-    for scenario in builtin().into_iter().filter(|scenario| !scenario.config.clients_are_alike()) {
+    // Three clients that are alike, and of which each reads and writes, have millions of states.
+    let is_small = |config: &Config| !config.shares() || config.clients.count < 3;
+    let is_meant = |config: &Config| !config.clients_are_alike() && is_small(config);
+    for scenario in builtin().into_iter().filter(|scenario| is_meant(&scenario.config)) {
         assert_eq!(states(&scenario, true), states(&scenario, false), "{}", scenario.name);
         let alike = alike(&scenario);
         assert!(states(&alike, true) < states(&alike, false), "{}: where they are alike it is on", scenario.name);

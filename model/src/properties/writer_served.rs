@@ -31,5 +31,6 @@ fn applies(config: &Config) -> Result<(), &'static str> {
 
 /// Whether it is still owed to this holder in this state.
 pub(super) fn pending<Y: Layout>(world: &World<Y>, holder: Holder) -> bool {
-    Y::Lock::mode_of(holder) == HoldMode::Exclusive && waiter_served::pending(world, holder)
+    let is_writer = Y::Lock::FACTS.sharing.is_there() && Y::Lock::mode_of(holder) == HoldMode::Exclusive;
+    is_writer && waiter_served::pending(world, holder)
 }

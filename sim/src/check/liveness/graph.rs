@@ -8,7 +8,7 @@ use super::actions::{ActionSet, Fairness};
 use crate::check::limits::Stopped;
 
 /// The properties' statements about a state: one bit each, whose meaning the space defines.
-pub type Marks = u32;
+pub type Marks = u64;
 
 /// States and actions from which a graph is built.
 pub trait Space: Sync {

@@ -2,23 +2,28 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use lockstep_model::limits::{MAX_CLIENTS, MAX_THREADS};
 use lockstep_model::{Layout, Property, World};
 
 use super::graph::{Graph, Marks};
+
+/// A mark for each in the largest world.
+const _: () = assert!(Property::LIVENESS.len() <= 5 && MAX_CLIENTS * MAX_THREADS <= 8, "five times eight marks");
 
 /// The marks of this question, above those of liveness.
 pub(super) struct ReachMarks;
 
 impl ReachMarks {
-    const COUNT_AT: u32 = 24;
+    /// Above a mark for each liveness property and each thread.
+    const COUNT_AT: u32 = 40;
     /// How many believe that they hold.
     pub(super) const COUNT: Marks = 0xF << Self::COUNT_AT;
     /// Somebody may still come to believe.
-    const PURSUED: Marks = 1 << 28;
+    const PURSUED: Marks = 1 << (Self::COUNT_AT + 4);
     /// It must be possible that somebody does.
-    const WANTED: Marks = 1 << 29;
+    const WANTED: Marks = 1 << (Self::COUNT_AT + 5);
     /// An action is blocked because the model has no room for it: nobody knows what lies behind.
-    pub(super) const BLOCKED: Marks = 1 << 30;
+    pub(super) const BLOCKED: Marks = 1 << (Self::COUNT_AT + 6);
     /// All of them.
     pub(super) const ALL: Marks = Self::COUNT | Self::PURSUED | Self::WANTED | Self::BLOCKED;
     /// How many marks are left for others.
@@ -26,7 +31,7 @@ impl ReachMarks {
 
     /// The marks of a state.
     pub(super) fn of<Y: Layout>(property: Property, world: &World<Y>) -> Marks {
-        let believers = u32::try_from(world.believers().count()).unwrap_or(u32::MAX);
+        let believers = Marks::try_from(world.believers().count()).unwrap_or(Marks::MAX);
         let flag = |is_so: bool, mark: Marks| if is_so { mark } else { 0 };
         (believers << Self::COUNT_AT) & Self::COUNT
             | flag(property.is_pursued(world), Self::PURSUED)

@@ -1,8 +1,8 @@
 //! The dictionary of three languages: what an action of the model is in our scripts and commands, and in Redisson. The page
 //! `docs/protocol.md` is made of it.
 
-use lockstep_model::ActionKind;
 use lockstep_model::config::{AcquireRule, ExtendRule, ReleaseRule};
+use lockstep_model::{Action, ActionKind};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
 use super::request::ScriptRequest;
@@ -80,7 +80,9 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
     }
     let releases =
         [&with_receipts, &without_receipts, &bare].map(|context| words(&translation.release(context, &caller, "ID")));
-    let are_alike = releases[0] == releases[1];
+    // Those of a lock with readers always leave one.
+    let shares = translation.kind().facts().sharing.is_there();
+    let are_alike = releases[0] == releases[1] || shares;
     let [with, without, bare] = releases;
     let has_bare = bare != without;
     rows.push(row(ProtocolPart::Release, with, redisson.release));
@@ -98,6 +100,15 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
     if has_bare {
         rows.push(row(ProtocolPart::Renew, format!("extend = \"overwrite\": {overwrite}"), "(none; SET XX PX)"));
     }
+    if shares {
+        let reader = ScriptCaller { holder: HolderId::new("A", 2), acquire: Some(1), now_ms: NOW_MS };
+        let mut of_reader = |part, request: &ScriptRequest, redisson| {
+            rows.push(row(part, format!("as a reader: {}", words(request)), redisson));
+        };
+        of_reader(ProtocolPart::Acquire, &translation.acquire(&with_receipts, &reader), redisson.acquire);
+        of_reader(ProtocolPart::Release, &translation.release(&with_receipts, &reader, "ID"), redisson.release);
+        of_reader(ProtocolPart::Renew, &translation.renew(&with_receipts, &reader), redisson.renew);
+    }
     if let Some(request) = translation.leave_queue(&with_receipts, &caller) {
         let once = RequestContext { may_queue: false, ..context(true) };
         let once = words(&translation.acquire(&once, &caller));
@@ -111,6 +122,11 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         rows.push(row(ProtocolPart::Subscribe, format!("SUBSCRIBE {}", channel.name), "LockPubSub.subscribe"));
         let message = format!("the message {:?} on that channel", channel.message);
         rows.push(row(ProtocolPart::Message, message, "LockPubSub.onMessage with UNLOCK_MESSAGE"));
+        let of_reader = Action::Release { client: 0, thread: 1 };
+        if let Some(message) = translation.message_of(of_reader).filter(|message| *message != channel.message) {
+            let message = format!("of a reader: the message {message:?} on that channel");
+            rows.push(row(ProtocolPart::Message, message, "LockPubSub.onMessage"));
+        }
     }
     rows
 }
