@@ -6,10 +6,20 @@
 
 use std::borrow::Cow;
 
+use super::calls::Calls;
 use super::clients::{ClientSettings, ClientTables};
-use super::profiles::SubscribeTo;
+use super::profiles::{Protocol, SubscribeTo};
 use super::sections::{Clients, Config, Time};
 use crate::limits::MAX_CLIENTS;
+
+impl ClientSettings {
+    /// What these sections say of every client.
+    pub const fn of(time: Time, clients: Clients, protocol: Protocol, calls: Calls) -> Self {
+        let Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, .. } = time;
+        let Clients { acquires, role, .. } = clients;
+        Self { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, role, protocol, calls }
+    }
+}
 
 impl Config {
     /// The same scenario with these settings of its clients, one for each. Where all are equal they become the common ones:
@@ -34,10 +44,7 @@ impl Config {
 
     /// The settings of a client that has none of its own.
     pub const fn common_settings(&self) -> ClientSettings {
-        let Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, .. } = self.time;
-        let Clients { acquires, role, .. } = self.clients;
-        let (protocol, calls) = (self.protocol, self.calls);
-        ClientSettings { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, role, protocol, calls }
+        ClientSettings::of(self.time, self.clients, self.protocol, self.calls)
     }
 
     /// The settings of this client.

@@ -1,4 +1,4 @@
-//! The watchdog renews: one lock, or several that have names of their own, in batches.
+//! The watchdog renews: one lock; several that have names of their own, in batches; or each side of a read-write lock.
 
 use super::context::Context;
 use super::layout::Layout;
@@ -20,7 +20,7 @@ impl<Y: Layout> Context<'_, Y> {
     #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(crate) fn renew(&mut self, client: u8, is_applied: bool) -> Option<Reply> {
         if Y::Lock::NAMES > 1 || Y::Lock::FACTS.sharing.is_there() {
-            return self.renew_names(client, is_applied);
+            return self.renew_threads_apart(client, is_applied);
         }
         let (thread, is_too_soon) = match self.process(client, |process| process.fire_renewal())? {
             Firing::Nothing => return Some(Reply::NothingToRenew).filter(|_| !is_applied),
@@ -89,10 +89,10 @@ impl<Y: Layout> Context<'_, Y> {
         has_applied
     }
 
-    /// The watchdog's timer fires, and several locks have names of their own. Their network is atomic: the scenario reader
+    /// The watchdog's timer fires, where each thread of a client has a lock of its own, or a side of one. Their network is atomic: the scenario reader
     /// refuses another one.
     #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
-    fn renew_names(&mut self, client: u8, is_applied: bool) -> Option<Reply> {
+    fn renew_threads_apart(&mut self, client: u8, is_applied: bool) -> Option<Reply> {
         let (batch, is_too_soon) = match self.process(client, |process| process.fire_round())? {
             Round::Nothing | Round::Over => return Some(Reply::NothingToRenew).filter(|_| !is_applied),
             Round::Renews { batch, is_too_soon } => (batch, is_too_soon),

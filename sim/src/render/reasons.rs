@@ -130,7 +130,7 @@ fn sleepers(config: &Config, last: &State) -> String {
             None => format!("{} sleeps, with nothing to wake it", thread.name),
         });
     let is_free = last.acting_master().is_none_or(|master| !master.stored.is_held());
-    let state = if is_free { "the lock is free" } else { "the lock is held by readers, who may be joined" };
+    let state = if is_free { "the lock is free" } else { "readers hold the lock and others may join them" };
     format!("{state}, and {}", list(&asleep.collect::<Vec<_>>()))
 }
 

@@ -209,7 +209,7 @@ pub enum ReplayError {
         "{server} sends TTLs to its replicas as relative times, which is not modelled beside several lock names, nor for a lock with readers; name a server of \
          Redis 7.0 or newer with --server"
     )]
-    NamesNeedAbsoluteTtls {
+    KeysNeedAbsoluteTtls {
         /// Flavour and version.
         server: String,
     },

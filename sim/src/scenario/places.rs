@@ -51,17 +51,5 @@ pub(super) const fn common(
     let (Some(time), Some(clients), Some(protocol), Some(calls)) = (time, clients, protocol, calls) else {
         return None;
     };
-    let Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, .. } = time;
-    let Clients { acquires, role, .. } = clients;
-    Some(ClientSettings {
-        lease,
-        reentry_lease,
-        renew_every,
-        wait_limit,
-        hold_at_most,
-        acquires,
-        role,
-        protocol,
-        calls,
-    })
+    Some(ClientSettings::of(time, clients, protocol, calls))
 }

@@ -23,7 +23,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         let label = format!("{}: {why}", kind.name());
         let note = |key: &str| format!("remove `{key}`, or use {}", kinds_with(|facts| facts.sharing.is_there()));
         for table in sections.client.iter().flatten() {
-            Contradiction::of(table, "role", "a client of this kind of lock neither reads nor writes")
+            Contradiction::of(table, "role", "clients of this kind of lock have no role")
                 .with(lock.clone(), label.clone())
                 .note(&note("role"));
         }
@@ -70,8 +70,7 @@ fn note_holds(parts: &Parts, sections: &Sections<'_>) {
     let holds = u32::from(clients.max_holds) * times;
     let some = |of: fn(ClientRole) -> bool| settings.iter().any(|own| of(own.role));
     if holds > u32::from(MAX_READ_HOLDS) && some(|role| role != ClientRole::Writer) {
-        let reason =
-            format!("a reader that may have {holds} holds at a node, with those that it could not release there");
+        let reason = format!("one reader could have {holds} holds on a node, counting those that it could not release");
         Contradiction::not_yet(&sections.clients, "max_holds", &reason)
             .note(&format!("at most {MAX_READ_HOLDS} are possible: lower `max_holds`"));
         let keys = [

@@ -194,7 +194,7 @@ impl Narrator<'_> {
         let (says, tone, answer) = match self.step.answer {
             Reply::Released if self.config.shares() && self.node_after(node).stored.is_held() => {
                 let stores = lock(self.config, &self.node_after(node).stored);
-                let answer = format!("{master} stores {stores} now, whom readers may join, and publishes nothing");
+                let answer = format!("{master} now stores {stores}; readers may join, but nothing is published");
                 (self.label(), Tone::Good, answer + &self.replicas_know())
             }
             Reply::Released | Reply::ForceReleased => {

@@ -11,6 +11,7 @@
 
 mod after_replies;
 mod applications;
+mod asking;
 mod batch_wait;
 mod calls;
 mod chains;

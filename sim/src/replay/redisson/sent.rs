@@ -6,9 +6,10 @@ use lockstep_model::client::Phase;
 use lockstep_model::config::Profile;
 use lockstep_model::trace::{ClientState, NodeState, SubscriptionState, ThreadState, client_name};
 
+use super::asking::Asking;
 use super::calls;
 use super::chains::RenewalChains;
-use super::clients::{Asking, RedissonClients};
+use super::clients::RedissonClients;
 use super::deployment::Deployment;
 use super::gate::HeldCommand;
 use super::overtaking::is_aside;

@@ -10,9 +10,9 @@ use crate::replay::servers::server::ServerProgram;
 /// Refuses a scenario that this server would run in another way.
 ///
 /// # Errors
-/// `NamesNeedAbsoluteTtls`, `OtherTtls`, `ScriptsNeedNoReplicas`, `EndsAtOnce`, `WaitsForOwnWrites`, `HandOverNeedsOneId`.
+/// `KeysNeedAbsoluteTtls`, `OtherTtls`, `ScriptsNeedNoReplicas`, `EndsAtOnce`, `WaitsForOwnWrites`, `HandOverNeedsOneId`.
 pub fn refuse_unsuited(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
-    refuse_names_beside_relative_ttls(server, config)?;
+    refuse_several_keys_beside_relative_ttls(server, config)?;
     refuse_other_ttls(server, config)?;
     refuse_uncounted_replicas(server, config)?;
     refuse_end_at_once(server, config)?;
@@ -21,12 +21,12 @@ pub fn refuse_unsuited(server: &ServerProgram, config: &Config) -> Result<(), Re
 }
 
 /// Whether a TTL was written is told for the one key of a lock, and not for each of several.
-fn refuse_names_beside_relative_ttls(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
+fn refuse_several_keys_beside_relative_ttls(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
     let has_several = (config.clients.names > 1 || config.shares()) && config.cluster.replicas > 0;
     if !has_several || server.ttls() == Ttls::Absolute {
         return Ok(());
     }
-    Err(ReplayError::NamesNeedAbsoluteTtls { server: server.to_string() })
+    Err(ReplayError::KeysNeedAbsoluteTtls { server: server.to_string() })
 }
 
 fn refuse_other_ttls(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
