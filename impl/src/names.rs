@@ -43,6 +43,11 @@ impl Names {
         prefixed("redisson_lock_timeout", &self.lock)
     }
 
+    /// The counter of fencing tokens.
+    pub fn token_counter(&self) -> String {
+        prefixed("redisson_lock_token", &self.lock)
+    }
+
     /// The channel on which a release wakes waiters of a read-write lock.
     pub fn read_write_channel(&self) -> String {
         prefixed("redisson_rwlock", &self.lock)

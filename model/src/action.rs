@@ -235,9 +235,13 @@ actions! {
     /// `WAIT` answers how many replicas have the grant, and its caller believes or not.
     Confirm { client, thread } = "confirm", when |config| config.cluster.wait_for > 0;
     /// A grant that too few replicas have is given back.
-    Undo { client, thread } = "undo", when |config| config.can_lack_replicas() && !config.is_split();
+    Undo { client, thread } = "undo", when |config| {
+        config.can_lack_replicas() && !config.is_split() && !config.keeps_unacknowledged_grants()
+    };
     /// A thread that has taken the lock sets its TTL.
     SetTtl { client, thread } = "set_ttl", when |config| config.sets_ttl_apart() && !config.is_split();
+    /// A holder reads its fencing token from the counter.
+    ReadToken { client, thread } = "read_token", when |config| config.reads_tokens();
     /// A holder writes to the resource.
     Work { client, thread } = "work", when |config| config.resource.is_some();
     /// A write that a thread has sent arrives at the resource, whatever has become of the thread.
@@ -368,6 +372,8 @@ actions! {
     PersistKey { node } = "persist_key", fault PersistKey, when |_config| true;
     /// A master evicts the release receipts, and keeps the lock.
     VanishReceipts { node } = "vanish_receipts", fault VanishReceipts, when |config| config.leaves_receipts();
+    /// A master drops the counter of fencing tokens, and keeps the lock.
+    VanishToken { node } = "vanish_token", fault VanishToken, when |config| config.has_stored_tokens();
     /// Another program stores a string under the name of a lock (`SET`): the lock is gone, and its key is of a wrong type.
     OverwriteKey { node, name } = "overwrite_key", fault OverwriteKey, when |config| config.clients.names > 1;
     /// The clock of a node jumps.

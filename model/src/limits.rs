@@ -59,6 +59,8 @@ pub const REGISTRATIONS: u8 = 3;
 pub const MAX_REGISTRATIONS: u8 = 16;
 /// Renewal timers of one client: as many as there are bits for. A scenario cannot raise this.
 pub const MAX_RENEWAL_TIMERS: u8 = 3;
+/// Fencing tokens that a counter in Redis may issue: so many that a bit for each fits into one word.
+pub const MAX_TOKENS: u8 = 60;
 /// The longest period of timers that multiply: five bits of a renewal table, of which three values are taken.
 pub const MAX_RENEWAL_PERIOD: u8 = 29;
 

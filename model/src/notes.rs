@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::limits::{
     EFFECTS_UNDER_WAY, LATE_REQUESTS, MAX_EFFECTS_UNDER_WAY, MAX_MESSAGES, MAX_RECEIPTS, MAX_REGISTRATIONS,
-    MAX_RENEWAL_TIMERS, MESSAGES, RECEIPTS, REGISTRATIONS,
+    MAX_RENEWAL_TIMERS, MAX_TOKENS, MESSAGES, RECEIPTS, REGISTRATIONS,
 };
 
 /// Everything that is noted while one step is executed.
@@ -353,6 +353,9 @@ capacities! {
     RenewalTimers = "renewal-timers", "renewal_timers", MAX_RENEWAL_TIMERS, MAX_RENEWAL_TIMERS,
         "renewal timers of one client",
         "use fewer acquires, or a shorter renew_every";
+    /// Fencing tokens that a counter in Redis has issued.
+    Tokens = "tokens", "tokens", MAX_TOKENS, MAX_TOKENS, "fencing tokens from one counter",
+        "set acquires in [clients]";
 }
 
 impl Capacity {
@@ -361,7 +364,12 @@ impl Capacity {
         match self {
             // Fewer could not take the place of more: a thread would miss a wake-up that it gets in truth.
             Self::Messages => MESSAGES,
-            Self::Effects | Self::Receipts | Self::LateRequests | Self::Registrations | Self::RenewalTimers => 1,
+            Self::Effects
+            | Self::Receipts
+            | Self::LateRequests
+            | Self::Registrations
+            | Self::RenewalTimers
+            | Self::Tokens => 1,
         }
     }
 }

@@ -135,6 +135,7 @@ impl ActionKind {
             Self::Confirm => {
                 &[(ReplyKind::Acknowledged, always), (ReplyKind::TooFewReplicas, Config::can_lack_replicas)]
             }
+            Self::ReadToken => &[(ReplyKind::TokenRead, always)],
             // Where the resource is far, `Done`: sent.
             Self::Work => &[
                 (ReplyKind::Accepted, always),
@@ -228,6 +229,7 @@ impl ActionKind {
             | Self::BreakLink
             | Self::PersistKey
             | Self::VanishReceipts
+            | Self::VanishToken
             | Self::OverwriteKey
             | Self::ClockJump
             | Self::ClientClockJump

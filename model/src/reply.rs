@@ -95,6 +95,11 @@ replies! {
         /// How many.
         replicas: u8
     } = "too_few_replicas",
+    /// The counter of fencing tokens, as it is now.
+    TokenRead {
+        /// Its number; 0: there is none.
+        number: u8
+    } = "token_read",
     /// The resource accepted the effect.
     Accepted = "accepted",
     /// The resource rejected the effect: it has seen a newer token.

@@ -7,6 +7,7 @@ use crate::action::{Action, Party};
 use crate::config::faults::Fault;
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
+use crate::locks::tokens::TokenStore as _;
 use crate::locks::values::ValueStore as _;
 use crate::notes::{Breach, Breaches, Capacities, Happening, Happenings, Notes};
 use crate::redis::group::Node;
@@ -14,7 +15,7 @@ use crate::reply::Reply;
 use crate::world::context::Context;
 use crate::world::layout::Layout;
 use crate::world::state::World;
-use crate::world::{failover_end, queue, resource, values};
+use crate::world::{failover_end, queue, resource, tokens, values};
 
 /// What one action leads to.
 #[derive(Clone, Copy, Debug)]
@@ -73,6 +74,9 @@ pub fn step_into<Y: Layout>(config: &Config, world: &World<Y>, action: Action, a
     if Y::Values::IS_THERE && config.has_values() {
         values::forget_unused(next);
     }
+    if Y::Tokens::IS_THERE && config.has_stored_tokens() {
+        tokens::forget_unused(next);
+    }
     next.breaches = notes.breaches;
     *happenings = notes.happenings;
     true
@@ -93,6 +97,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Confirm { client, thread } => context.confirm(Holder::new(client, thread)),
         Action::Undo { client, thread } => context.undo(Holder::new(client, thread)),
         Action::SetTtl { client, thread } => context.set_ttl(Holder::new(client, thread)),
+        Action::ReadToken { client, thread } => context.read_token(Holder::new(client, thread)),
         Action::Work { client, thread } => context.work(Holder::new(client, thread)),
         Action::Arrive { client, thread } => context.arrive(Holder::new(client, thread)),
         Action::Release { client, thread } => context.release(Holder::new(client, thread)),
@@ -162,6 +167,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::VanishKey { node } => context.server().vanish(node).map(done),
         Action::PersistKey { node } => context.server().persist(node).map(done),
         Action::VanishReceipts { node } => context.server().vanish_receipts(node).map(done),
+        Action::VanishToken { node } => context.server().vanish_token(node).map(done),
         Action::OverwriteKey { node, name } => context.server().overwrite(node, name).map(done),
         Action::ClockJump { node } => context.jump_clock(node),
         Action::ClientClockJump { client } => context.process(client, |process| process.jump_wall_clock()).map(done),
@@ -209,6 +215,7 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
         | Fault::BreakLink
         | Fault::PersistKey
         | Fault::VanishReceipts
+        | Fault::VanishToken
         | Fault::LoseRequest
         | Fault::LoseReply
         | Fault::Interrupt
@@ -250,6 +257,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::GiveUp { .. }
             | Action::Confirm { .. }
             | Action::SetTtl { .. }
+            | Action::ReadToken { .. }
             | Action::Work { .. }
             | Action::Arrive { .. }
             | Action::Discover { .. }
@@ -300,6 +308,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::BreakLink { .. }
             | Action::PersistKey { .. }
             | Action::VanishReceipts { .. }
+            | Action::VanishToken { .. }
             | Action::OverwriteKey { .. }
             | Action::ClientClockJump { .. }
             | Action::HandOver { .. } => false,

@@ -2,6 +2,7 @@
 //! [`ScriptReply`](crate::ScriptReply) that it may get; below them a thin client that sends one call after the other.
 
 pub mod fair;
+pub mod fenced;
 pub mod plain;
 pub mod read_write;
 pub mod reentrant;
@@ -19,6 +20,7 @@ const SCRIPTS_OF_KINDS: &[&[NamedScript]] = &[
     &reentrant::SCRIPTS,
     &fair::SCRIPTS,
     &read_write::SCRIPTS,
+    &fenced::SCRIPTS,
     #[cfg(feature = "toy")]
     &toy::SCRIPTS,
 ];

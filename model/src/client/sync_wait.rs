@@ -53,7 +53,7 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(crate) fn hear_wait(&mut self, thread: u8, reply: Reply) -> bool {
         self.note_wait(self.client.master(), reply);
         if matches!(reply, Reply::TooFewReplicas { .. }) {
-            self.thread_mut(thread).phase = Phase::Undoing;
+            self.begin_undo(thread);
             return false;
         }
         let token = self.thread(thread).token;
@@ -78,7 +78,16 @@ impl<Q: InFlight> Process<'_, Q> {
     /// Time passes. A paused client has its answer by now, and hears it when it runs again.
     pub(crate) fn note_too_few(&mut self, thread: u8, reply: Reply) {
         self.note_wait(self.client.master(), reply);
-        self.thread_mut(thread).phase = Phase::Undoing;
+        self.begin_undo(thread);
+    }
+
+    /// Too few replicas have the grant: it is given back, or stays as it is until its lease ends.
+    fn begin_undo(&mut self, thread: u8) {
+        if self.config.keeps_unacknowledged_grants() {
+            self.leave_unconfirmed(thread);
+        } else {
+            self.thread_mut(thread).phase = Phase::Undoing;
+        }
     }
 
     /// The acquire has failed. A thread that held before holds as before.

@@ -153,7 +153,7 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(crate) fn hear_acquire(&mut self, thread: u8, reply: Reply, token: u8) -> bool {
         let counted = self.thread(thread).valid_left();
         match OnePart.next(Some(reply)) {
-            Next::Wait { .. } if self.believes_refusals() => {
+            Next::Wait { .. } if self.believes_refusals() || self.config.takes_for_grant(reply) => {
                 self.leave(thread);
                 self.count_grant(thread, counted);
                 self.believe(thread, token);

@@ -30,6 +30,9 @@ pub struct Bounds {
     /// Renewal timers of one client.
     #[serde(default, skip_serializing_if = "is_default")]
     pub renewal_timers: Option<u8>,
+    /// Fencing tokens that one counter issues.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub tokens: Option<u8>,
 }
 
 impl Bounds {
@@ -41,6 +44,7 @@ impl Bounds {
         late_requests: None,
         registrations: None,
         renewal_timers: None,
+        tokens: None,
     };
 
     /// The one for this capacity.
@@ -52,6 +56,7 @@ impl Bounds {
             Capacity::LateRequests => self.late_requests,
             Capacity::Registrations => self.registrations,
             Capacity::RenewalTimers => self.renewal_timers,
+            Capacity::Tokens => self.tokens,
         }
     }
 }

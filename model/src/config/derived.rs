@@ -3,17 +3,19 @@
 use super::calls::{InterruptedAcquire, RefusedCall, Resend, UnansweredAsk};
 use super::clients::ClientRole;
 use super::profiles::{
-    AcquireRule, AnsweredReceipt, ExtendRule, ReleaseRule, RenewalTimer, ValueRule, WaitAfter, WaitRule,
+    AcquireRule, AnsweredReceipt, ExtendRule, NoTtlAnswer, ReleaseRule, RenewalTimer, TokenRule, ValueRule, WaitAfter,
+    WaitRule,
 };
 use super::sections::{
-    Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, StopsAt,
-    Ttls,
+    Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, Resource,
+    StopsAt, Ttls,
 };
 use crate::limits::{EFFECTS_UNDER_WAY, MAX_EFFECTS_UNDER_WAY, RECEIPTS};
 use crate::locks::contract::{CallNames, LockContext, LockRequest};
 use crate::locks::holder::Holder;
 use crate::mutants::{ActiveMutant, Mutant};
 use crate::notes::Capacity;
+use crate::reply::Reply;
 
 impl Config {
     /// Whether a client has a timer for each of several locks.
@@ -452,10 +454,62 @@ impl Config {
         self.leaves_receipts() && self.protocol.answered_receipt == AnsweredReceipt::Delete
     }
 
+    /// Whether the lock raises a counter in Redis with each grant.
+    pub const fn issues_tokens(&self) -> bool {
+        self.lock.facts().tokens.is_there()
+    }
+
+    /// Whether a resource checks the tokens that the lock stores in Redis.
+    #[inline]
+    pub fn has_stored_tokens(&self) -> bool {
+        self.resource.is_some_and(Resource::is_fenced_by_stored) && self.issues_tokens()
+    }
+
+    /// Whether the lock raises a counter that nobody looks at.
+    pub(crate) fn counts_tokens_in_vain(&self) -> bool {
+        self.issues_tokens() && !self.has_stored_tokens()
+    }
+
+    /// Whether a client of this scenario is told its token with its grant.
+    pub const fn tokens_come_with_grants(&self) -> bool {
+        self.issues_tokens() && matches!(self.protocol.token, TokenRule::WithGrant)
+    }
+
+    /// Whether a client of this scenario reads its token from the counter after it was granted the lock.
+    pub fn reads_tokens(&self) -> bool {
+        self.has_stored_tokens() && matches!(self.protocol.token, TokenRule::ReadLater)
+    }
+
+    /// Whether the counter of tokens may be smaller than it was: lost with its node or by eviction, or behind on a replica that
+    /// is promoted.
+    pub(crate) const fn may_set_counter_back(&self) -> bool {
+        self.can_fail_over() || self.can_restart() || self.faults.vanish_token > 0
+    }
+
+    /// Whether a client takes this answer to its acquire for a grant that is none: where a token comes with each grant, a TTL of
+    /// -1 looks like one (docs/facts/family.md#a-holder-without-a-ttl-looks-like-a-grant).
+    pub(crate) const fn takes_for_grant(&self, reply: Reply) -> bool {
+        matches!(reply, Reply::Busy { remaining_ticks: None })
+            && self.tokens_come_with_grants()
+            && matches!(self.protocol.no_ttl_answer, NoTtlAnswer::Grant)
+    }
+
+    /// Whether a grant that too few replicas have acknowledged stays as it is, and its caller is told an error: the calls that
+    /// answer a token do not undo it (docs/facts/family.md#fenced-lock).
+    pub(crate) const fn keeps_unacknowledged_grants(&self) -> bool {
+        self.tokens_come_with_grants()
+    }
+
     /// The calls by which a thread of an application uses the lock, as pictures show them.
     pub fn call_names(&self, thread: u8) -> CallNames {
         let facts = self.lock.facts();
         let names = facts.reader_calls.filter(|_| thread > 0).unwrap_or(facts.calls);
+        let names = match self.protocol.token {
+            TokenRule::ReadLater if self.issues_tokens() => {
+                CallNames { acquire: "lock()", try_acquire: "tryLock()", ..names }
+            }
+            TokenRule::WithGrant | TokenRule::ReadLater => names,
+        };
         let names = match self.protocol.release {
             ReleaseRule::Compare => names,
             ReleaseRule::Delete => CallNames { release: "DEL", ..names },

@@ -126,6 +126,8 @@ faults! {
     #[serde(skip_serializing_if = "is_default")]
     vanish_receipts => VanishReceipts: "a master evicts the release receipts, and keeps the lock",
     #[serde(skip_serializing_if = "is_default")]
+    vanish_token => VanishToken: "a master loses the counter of fencing tokens: evicted, or deleted by hand",
+    #[serde(skip_serializing_if = "is_default")]
     overwrite_key => OverwriteKey: "another program stores a string under the name of a lock (SET)",
 }
 

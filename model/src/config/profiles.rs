@@ -58,6 +58,12 @@ pub struct Protocol {
     /// What the release of a reader does to the renewal of a writer that is the same thread; read for kinds that have both.
     #[serde(default, skip_serializing_if = "is_default")]
     pub read_release: ReadRelease,
+    /// When a client learns its fencing token; read for kinds that issue some ([`Facts::tokens`](crate::locks::Facts::tokens)).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub token: TokenRule,
+    /// What a client makes of a holder whose lock has no TTL; read where tokens come with grants.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub no_ttl_answer: NoTtlAnswer,
     /// On which node clients subscribe to unlock messages.
     #[serde(default, skip_serializing_if = "is_default")]
     pub subscribe_to: SubscribeTo,
@@ -102,6 +108,32 @@ pub enum ReadRelease {
     EndsWriteRenewal,
     /// Nothing: the write lock is renewed until it is released (Redisson 3.43; docs/facts/family.md#older-versions-of-the-read-write-lock).
     OwnRenewal,
+}
+
+/// When a client learns its fencing token (docs/facts/family.md#fenced-lock).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum TokenRule {
+    /// With its grant (`lockAndGetToken`).
+    #[default]
+    WithGrant,
+    /// Later, by a request of its own that reads the counter (`getToken`), whoever has raised it meanwhile.
+    ReadLater,
+}
+
+/// What a client makes of the answer that somebody holds the lock and its key has no TTL, where a token comes with each grant
+/// (docs/facts/family.md#a-holder-without-a-ttl-looks-like-a-grant).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum NoTtlAnswer {
+    /// A grant, with the token -1: the answer begins with the TTL of the holder in the way, or with -1 for a grant, and a key
+    /// without a TTL has the TTL -1 (Redisson 4.7).
+    #[default]
+    Grant,
+    /// A refusal.
+    Refusal,
 }
 
 /// On which node a client subscribes to unlock messages (Redisson: `subscriptionMode`, `MASTER` unless it is set;
@@ -441,6 +473,8 @@ impl Profile {
             release: ReleaseRule::Compare,
             extend: ExtendRule::Compare,
             read_release: ReadRelease::EndsWriteRenewal,
+            token: TokenRule::WithGrant,
+            no_ttl_answer: NoTtlAnswer::Grant,
             subscribe_to: SubscribeTo::Master,
         };
         match self {

@@ -419,6 +419,21 @@ pub struct Resource {
     /// How late a write to it may arrive.
     #[serde(default, skip_serializing_if = "is_default")]
     pub delay: WriteDelay,
+    /// Which tokens it accepts, where they are stored in Redis.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub accepts: AcceptedTokens,
+}
+
+/// Which tokens a resource accepts that checks them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum AcceptedTokens {
+    /// Those that are not older than the newest that it has seen (`>=`): a holder may write as often as it likes.
+    #[default]
+    EqualOrNewer,
+    /// Those that are newer than all that it has seen (`>`): of one token it accepts one write.
+    Newer,
 }
 
 /// How late a write to the resource may arrive.
@@ -443,12 +458,20 @@ pub enum Fencing {
     /// It refuses an effect that carries an older token than one it has seen. The tokens are ideal: they come from a counter
     /// that no fault touches. One in the same Redis could be lost in a failover like all else.
     Ideal,
+    /// The same, and the tokens are those that the lock itself stores in Redis: they are replicated, lost and evicted like all
+    /// else ([`Facts::tokens`](crate::locks::Facts::tokens)).
+    Stored,
 }
 
 impl Resource {
     /// Whether it refuses stale effects.
     pub const fn is_fenced(self) -> bool {
-        matches!(self.fencing, Fencing::Ideal)
+        matches!(self.fencing, Fencing::Ideal | Fencing::Stored)
+    }
+
+    /// Whether it checks tokens that are stored in Redis.
+    pub const fn is_fenced_by_stored(self) -> bool {
+        matches!(self.fencing, Fencing::Stored)
     }
 
     /// Whether a write to it can be under way.

@@ -9,6 +9,7 @@ use core::hash::Hash;
 
 use super::holder::Holder;
 use super::keys::Key;
+use super::tokens::TokenStore;
 use super::values::ValueStore;
 use crate::mutants::{ActiveMutant, Mutant};
 use crate::time::Timer;
@@ -35,6 +36,9 @@ pub trait Lock:
 
     /// What a process remembers of the values of its acquires, if the kind has them ([`Facts::value`]).
     type Values: ValueStore;
+
+    /// What is remembered outside Redis of the tokens that it issues, if it does ([`Facts::tokens`]).
+    type Tokens: TokenStore;
 
     /// Several locks of this kind ([`Named`](super::named::Named)); the kind itself, where [`Facts::names`] says that there is
     /// no use for them.
@@ -71,10 +75,22 @@ pub trait Lock:
         core::iter::empty()
     }
 
-    /// The same with the queue of the other one.
+    /// The same with the keys of the other one that have no TTL of their own.
     #[must_use]
-    fn with_queue_of(self, other: Self) -> Self {
+    fn with_untimed_of(self, other: Self) -> Self {
         let _ = other;
+        self
+    }
+
+    /// The counter of the tokens that it issues; 0: there is no such key, or the kind has none ([`Facts::tokens`]).
+    fn token_counter(&self) -> u8 {
+        0
+    }
+
+    /// The same with this counter.
+    #[must_use]
+    fn with_token_counter(self, counter: u8) -> Self {
+        let _ = counter;
         self
     }
 
@@ -170,6 +186,8 @@ pub struct Facts {
     /// are what that thread is to the lock: thread 0 writes, thread 1 reads. While one of the two is inside a call, the other one
     /// begins none, and each is renewed by a timer of its own.
     pub sharing: Support,
+    /// Whether its grants raise a counter in Redis, whose number is their fencing token.
+    pub tokens: Support,
     /// The calls by which an application uses it.
     pub calls: CallNames,
     /// Those of its readers, if it has any.
@@ -291,7 +309,7 @@ pub struct Outcome<L> {
     /// Whether that was published before the first write command: then a node that refuses to write has published it all the same,
     /// since `PUBLISH` is no write, and what a script has done stays done (docs/facts/redis.md#publish-in-a-script).
     pub publishes_first: bool,
-    /// The fencing token that the kind keeps in Redis and issued with this grant. No kind does yet.
+    /// The fencing token that the kind keeps in Redis and issued with this grant.
     pub token: Option<StoredToken>,
 }
 
@@ -359,6 +377,8 @@ pub enum KeyFamily {
     Queue,
     /// The strings that stand for the holds of readers, each with a TTL of its own.
     Hold,
+    /// The counter of the tokens that are issued. It has no TTL.
+    Token,
 }
 
 /// What a script wrote: for each key whether its content, its TTL or both were written. Where TTLs travel as the time that

@@ -15,6 +15,7 @@ use super::contract::{
 use super::counted_hold::CountedHold;
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
+use super::tokens::NoTokens;
 use super::values::NoValues;
 use crate::limits::{MAX_CLIENTS, MAX_DEADLINE_TICKS};
 use crate::mutants::Mutant;
@@ -107,6 +108,7 @@ impl Lock for Fair {
         names: Support::No { why: "each has a queue of its own" },
         queue: Support::Yes,
         sharing: Support::No { why: "only one thread holds it at a time" },
+        tokens: Support::No { why: "its grants raise no counter" },
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",
@@ -120,6 +122,7 @@ impl Lock for Fair {
     const HAS_SPLIT_WORLDS: bool = false;
 
     type Values = NoValues;
+    type Tokens = NoTokens;
     type Several = Self;
 
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
@@ -152,14 +155,14 @@ impl Lock for Fair {
         self.queue.iter()
     }
 
-    fn with_queue_of(self, other: Self) -> Self {
+    fn with_untimed_of(self, other: Self) -> Self {
         Self { queue: other.queue, ..self }
     }
 
     fn without(self, slot: KeyFamily) -> Self {
         match slot {
             KeyFamily::Lock => Self { hold: CountedHold::default(), ..self },
-            KeyFamily::Receipt | KeyFamily::Hold => self,
+            KeyFamily::Receipt | KeyFamily::Hold | KeyFamily::Token => self,
             KeyFamily::Queue => Self { queue: WaitQueue::default(), ..self },
         }
     }

@@ -46,6 +46,8 @@ pub enum KeySlot {
         /// Which of its holds, from 1.
         number: u8,
     },
+    /// The counter of the fencing tokens that were issued.
+    Token,
     /// The receipt of one release: it makes the same release harmless when it is sent again.
     Receipt {
         /// Who released, as Redis stores it: client and thread.

@@ -6,6 +6,7 @@ pub mod batch;
 pub mod contract;
 pub mod counted_hold;
 pub mod fair;
+pub mod fenced;
 pub mod holder;
 pub mod keys;
 pub mod kind;
@@ -16,6 +17,7 @@ pub mod read_write;
 pub mod receipts;
 pub mod reentrant;
 pub mod stored;
+pub mod tokens;
 #[cfg(feature = "toy")]
 pub mod toy;
 pub mod values;

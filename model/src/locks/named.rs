@@ -39,6 +39,7 @@ impl<L: Lock> Lock for Named<L> {
     const NAMES: u8 = MAX_NAMES;
 
     type Values = L::Values;
+    type Tokens = L::Tokens;
     type Several = Self;
 
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {

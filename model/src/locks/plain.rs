@@ -17,6 +17,7 @@ use super::contract::{
 };
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
+use super::tokens::NoTokens;
 use super::values::HoldValues;
 use crate::limits::{MAX_CLIENTS, MAX_THREADS, MAX_VALUES};
 use crate::mutants::Mutant;
@@ -65,6 +66,7 @@ impl Lock for Plain {
         names: Support::No { why: "each key is extended by a request of its own" },
         queue: Support::No { why: "whoever asks first when it is free has it" },
         sharing: Support::No { why: "only one thread holds it at a time" },
+        tokens: Support::No { why: "its grants raise no counter" },
         calls: CallNames {
             acquire: "SET NX PX",
             try_acquire: "SET NX PX",
@@ -76,6 +78,7 @@ impl Lock for Plain {
     };
 
     type Values = HoldValues;
+    type Tokens = NoTokens;
     type Several = Self;
 
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
@@ -108,7 +111,7 @@ impl Lock for Plain {
     fn without(self, slot: KeyFamily) -> Self {
         match slot {
             KeyFamily::Lock => Self::default(),
-            KeyFamily::Receipt | KeyFamily::Queue | KeyFamily::Hold => self,
+            KeyFamily::Receipt | KeyFamily::Queue | KeyFamily::Hold | KeyFamily::Token => self,
         }
     }
 

@@ -14,6 +14,7 @@ use super::contract::{
 };
 use super::holder::Holder;
 use super::keys::{HashValue, Key, KeySlot, KeyValue};
+use super::tokens::NoTokens;
 use super::values::NoValues;
 use crate::limits::{MAX_CLIENTS, MAX_READ_HOLDS};
 use crate::mutants::Mutant;
@@ -224,6 +225,7 @@ impl Lock for ReadWrite {
         names: Support::No { why: "each is renewed by two tables of its client" },
         queue: Support::No { why: "whoever asks first when it is free has it" },
         sharing: Support::Yes,
+        tokens: Support::No { why: "its grants raise no counter" },
         calls: CallNames {
             acquire: "writeLock().lock()",
             try_acquire: "writeLock().tryLock()",
@@ -243,6 +245,7 @@ impl Lock for ReadWrite {
     const HAS_SPLIT_WORLDS: bool = false;
 
     type Values = NoValues;
+    type Tokens = NoTokens;
     type Several = Self;
 
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
@@ -317,7 +320,7 @@ impl Lock for ReadWrite {
         match slot {
             KeyFamily::Lock => self.freed(),
             KeyFamily::Hold => Self { holds: Self::default().holds, ..self },
-            KeyFamily::Receipt | KeyFamily::Queue => self,
+            KeyFamily::Receipt | KeyFamily::Queue | KeyFamily::Token => self,
         }
     }
 

@@ -13,6 +13,7 @@ use super::counted_hold::CountedHold;
 use super::holder::Holder;
 use super::keys::Key;
 use super::named::Named;
+use super::tokens::NoTokens;
 use super::values::NoValues;
 
 /// The hash under the lock's key, and the key's TTL.
@@ -36,6 +37,7 @@ impl Lock for Reentrant {
         names: Support::Yes,
         queue: Support::No { why: "whoever asks first when it is free has it" },
         sharing: Support::No { why: "only one thread holds it at a time" },
+        tokens: Support::No { why: "its grants raise no counter" },
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",
@@ -47,6 +49,7 @@ impl Lock for Reentrant {
     };
 
     type Values = NoValues;
+    type Tokens = NoTokens;
     type Several = Named<Self>;
 
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
@@ -74,7 +77,7 @@ impl Lock for Reentrant {
     fn without(self, slot: KeyFamily) -> Self {
         match slot {
             KeyFamily::Lock => Self::default(),
-            KeyFamily::Receipt | KeyFamily::Queue | KeyFamily::Hold => self,
+            KeyFamily::Receipt | KeyFamily::Queue | KeyFamily::Hold | KeyFamily::Token => self,
         }
     }
 

@@ -12,6 +12,7 @@ use super::contract::{
 };
 use super::holder::Holder;
 use super::keys::{HashValue, Key, KeySlot, KeyValue};
+use super::tokens::NoTokens;
 use super::values::NoValues;
 use crate::time::Timer;
 
@@ -40,6 +41,7 @@ impl Lock for Toy {
         names: Support::No { why: "each renewal is a request of its own" },
         queue: Support::No { why: "whoever asks first when it is free has it" },
         sharing: Support::No { why: "only one thread holds it at a time" },
+        tokens: Support::No { why: "its grants raise no counter" },
         calls: CallNames {
             acquire: "acquire",
             try_acquire: "acquire",
@@ -51,6 +53,7 @@ impl Lock for Toy {
     };
 
     type Values = NoValues;
+    type Tokens = NoTokens;
     type Several = Self;
 
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
@@ -83,7 +86,7 @@ impl Lock for Toy {
     fn without(self, slot: KeyFamily) -> Self {
         match slot {
             KeyFamily::Lock => Self::default(),
-            KeyFamily::Receipt | KeyFamily::Queue | KeyFamily::Hold => self,
+            KeyFamily::Receipt | KeyFamily::Queue | KeyFamily::Hold | KeyFamily::Token => self,
         }
     }
 

@@ -21,7 +21,7 @@ pub(super) const CLAIM: Claim = Claim {
 
 fn applies(config: &Config) -> Result<(), &'static str> {
     if !config.resource.is_some_and(Resource::is_fenced) {
-        return Err("the scenario has no [resource] with fencing = \"ideal\"");
+        return Err("the scenario has no [resource] that checks tokens: fencing = \"ideal\" or \"stored\"");
     }
     Ok(())
 }

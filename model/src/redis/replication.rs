@@ -187,6 +187,17 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.write(node, stored, Writes::NONE.key(KeyFamily::Receipt))
     }
 
+    /// The counter of fencing tokens vanishes and the lock stays: an `allkeys` policy evicts keys without a TTL as well
+    /// (docs/facts/redis.md#memory). The master tells its replicas.
+    pub(crate) fn vanish_token(&mut self, node: u8) -> Option<()> {
+        let master = self.group.node(node);
+        if !master.is_master() || !master.is_working() || master.stored.lock.token_counter() == 0 {
+            return None;
+        }
+        let stored = Stored { lock: master.stored.lock.without(KeyFamily::Token), ..master.stored };
+        self.write(node, stored, Writes::NONE.key(KeyFamily::Token))
+    }
+
     /// The TTL of the lock's key is taken away (`PERSIST`). The master tells its replicas, as of any write
     /// (docs/facts/redis.md#persist).
     pub(crate) fn persist(&mut self, node: u8) -> Option<()> {
@@ -224,10 +235,10 @@ fn apply<Y: ServerLayout>(config: &Config, own: &mut StoredIn<Y>, effect: &Effec
     };
     let keeps_lock = effect.keeps_lock() && !told.is_free();
     let lock = match config.cluster.ttls {
-        Ttls::Relative if keeps_lock => own.lock.with_queue_of(told.lock),
+        Ttls::Relative if keeps_lock => own.lock.with_untimed_of(told.lock),
         // A key that the replica hides stays hidden until its TTL is written.
         Ttls::Relative if own.is_free() && told.lock == told.lock.without_ttl() => {
-            Y::Lock::default().with_queue_of(told.lock)
+            Y::Lock::default().with_untimed_of(told.lock)
         }
         Ttls::Relative => told.lock.with_ttl_of(own.lock),
         Ttls::Absolute => told.lock,

@@ -4,7 +4,7 @@ use super::group::Group;
 use super::layout::ServerLayout;
 use crate::config::sections::Config;
 use crate::locks::batch::RenewalBatch;
-use crate::locks::contract::{HoldMode, Lock, LockReply, LockRequest, Publish, Requester, Writes};
+use crate::locks::contract::{HoldMode, Lock, LockReply, LockRequest, Publish, Requester, StoredToken, Writes};
 use crate::locks::holder::Holder;
 use crate::locks::receipts::{Receipt, ReceiptStore};
 use crate::locks::stored::Stored;
@@ -30,6 +30,8 @@ pub(crate) struct Executed {
     pub(crate) is_reentry: bool,
     /// Which unlock message was published on the node.
     pub(crate) published: Option<Publish>,
+    /// The fencing token that it issued, where the kind keeps them in Redis.
+    pub(crate) token: Option<StoredToken>,
 }
 
 /// What a node answers to a renewal of several locks.
@@ -43,7 +45,7 @@ pub(crate) struct BatchAnswer {
 
 impl Executed {
     const fn replying(reply: Reply) -> Self {
-        Self { reply, is_reentry: false, published: None }
+        Self { reply, is_reentry: false, published: None, token: None }
     }
 }
 
@@ -83,6 +85,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
             }
             return Some(Executed { published, ..Executed::replying(refusal) });
         }
+        if outcome.token.is_some_and(|StoredToken(token)| token > self.config.room_for(Capacity::Tokens)) {
+            self.notes.exceeded(Capacity::Tokens);
+            return None;
+        }
         self.note_readers(&before.lock, outcome.reply, request);
         let (reply, happening) = Self::reply_of(outcome.reply);
         if let Some(happening) = happening {
@@ -111,7 +117,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             self.notes.happened(Happening::Published);
         }
         let is_reentry = outcome.reply == LockReply::Reentered;
-        Some(Executed { reply, is_reentry, published })
+        Some(Executed { reply, is_reentry, published, token: outcome.token })
     }
 
     /// One script that renews these locks of a client, one after the other. One that is no lock ends the script with an error;
@@ -192,7 +198,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
         self.notes.happened(Happening::ForeignAttempt);
         // That heads of the queue are removed is no change of the lock.
-        if before.lock != after.with_queue_of(before.lock) {
+        if before.lock != after.with_untimed_of(before.lock) {
             self.notes.broke(Breach::ForeignChange);
         }
     }

@@ -138,6 +138,13 @@ impl Contents {
         self.queue().iter().map(|waiter| deadlines.get(waiter).copied().unwrap_or_default()).collect()
     }
 
+    /// The newest fencing token that the counter beside the lock has issued; `None`: there is no counter.
+    pub fn token_counter(&self) -> Option<u8> {
+        let counter = self.keys.iter().find(|key| key.slot == KeySlot::Token)?;
+        let KeyValue::String(number) = &counter.value else { return None };
+        number.parse().ok()
+    }
+
     /// The release receipts.
     pub fn receipts(&self, config: &Config) -> Vec<ReceiptState> {
         let receipt = |key: &StoredKey| match key.slot {
@@ -147,9 +154,12 @@ impl Contents {
                 freed: key.value == KeyValue::String("1".to_owned()),
                 ttl_ms: key.ttl_ms,
             }),
-            KeySlot::Lock | KeySlot::NamedLock { .. } | KeySlot::Queue | KeySlot::Deadlines | KeySlot::Hold { .. } => {
-                None
-            }
+            KeySlot::Lock
+            | KeySlot::NamedLock { .. }
+            | KeySlot::Queue
+            | KeySlot::Deadlines
+            | KeySlot::Hold { .. }
+            | KeySlot::Token => None,
         };
         self.keys.iter().filter_map(receipt).collect()
     }

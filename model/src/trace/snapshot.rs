@@ -8,6 +8,7 @@ use crate::client::requests::{BroughtLease, Request, Slot, Stage};
 use crate::client::state::Mode;
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
+use crate::locks::tokens::TokenStore as _;
 use crate::locks::values::ValueStore as _;
 use crate::names::{client_name, node_name};
 use crate::notes::Breach;
@@ -30,6 +31,7 @@ impl State {
             acting_master: (!is_evident).then(|| node_name(world.group().master())),
             failover_left: world.group().failover_left.left(),
             resource_newest: config.resource.map(|_| world.resource.newest),
+            resource_token: world.tokens.accepted(),
             faults_left: world.faults.within(config.faults),
             breaches: world.breaches.iter().filter(|breach| is_possible(*breach, config)).collect(),
         }
@@ -105,7 +107,9 @@ fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) ->
         phase: state.phase,
         holds: state.holds(),
         token: state.token,
+        stored_token: world.tokens.held(holder),
         write_under_way: state.write(),
+        stored_token_under_way: world.tokens.under_way(holder),
         wait_left: state.wait_left.left(),
         limit_left: state.limit_left.left().filter(|_| !swallows_interrupts && !looks_at_clock),
         has_swallowed: swallows_interrupts && state.has_swallowed(),

@@ -27,6 +27,9 @@ pub struct State {
     /// The rank of the newest fencing token the resource accepted; `None` where no resource is modelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_newest: Option<u8>,
+    /// The largest fencing token that the resource has accepted, where it checks those that are stored in Redis.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub resource_token: u8,
     /// What may still go wrong.
     pub faults_left: Faults,
     /// Rules that the step into this state broke.
@@ -132,9 +135,15 @@ pub struct ThreadState {
     pub holds: u8,
     /// The rank of its fencing token; 0: none.
     pub token: u8,
+    /// The fencing token that it has from Redis, where the resource checks those; 0: none, or the -1 of a grant that was none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stored_token: u8,
     /// The rank of the fencing token of its write that is under way to the resource.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub write_under_way: u8,
+    /// The token from Redis that this write carries.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stored_token_under_way: u8,
     /// Ticks until its wait limit.
     pub wait_left: Option<u8>,
     /// The same by a clock that never jumps; recorded where the client's clock may jump.

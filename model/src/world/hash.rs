@@ -9,6 +9,7 @@ use super::layout::Layout;
 use super::state::{ResourceLog, World};
 use crate::client::state::{Client, Thread};
 use crate::locks::stored::Stored;
+use crate::locks::tokens::TokenStore as _;
 use crate::locks::values::ValueStore as _;
 use crate::redis::connections::Connection;
 use crate::redis::group::{Group, Node};
@@ -25,7 +26,8 @@ impl<Y: Layout> Hash for World<Y> {
     #[expect(clippy::inline_always, reason = "measured: words are mixed where they are read")]
     #[inline(always)]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { clients, in_flight, values, groups, resource: ResourceLog { newest }, faults, breaches } = self;
+        let Self { clients, in_flight, values, groups, resource: ResourceLog { newest }, tokens, faults, breaches } =
+            self;
         for (index, client) in clients.as_ref().iter().enumerate() {
             hash_client(client, hasher);
             for Group { connections, .. } in groups.as_ref() {
@@ -56,6 +58,9 @@ impl<Y: Layout> Hash for World<Y> {
                 let [[own, renewed], [other_own, other_renewed]] = [of_thread(0), of_thread(1)];
                 hasher.write_u32(u32::from_le_bytes([own, renewed, other_own, other_renewed]));
             }
+        }
+        if Y::Tokens::IS_THERE && *tokens != Y::Tokens::default() {
+            tokens.hash(hasher);
         }
     }
 }

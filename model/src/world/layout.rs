@@ -15,6 +15,7 @@ use crate::limits::{
 use crate::locks::contract::Lock;
 use crate::locks::kind::WithKind;
 use crate::locks::receipts::{NoReceipts, ReceiptStore, Receipts};
+use crate::locks::tokens::TokenStore;
 use crate::locks::values::ValueStore;
 use crate::redis::layout::ServerLayout;
 use crate::slots::{Slots, Value};
@@ -25,6 +26,8 @@ pub trait Layout: ServerLayout {
     type InFlight: InFlight;
     /// What one client remembers of the values of its acquires.
     type Values: ValueStore;
+    /// What clients and the resource have seen of the tokens that are stored in Redis.
+    type Tokens: TokenStore;
     /// One value per client process.
     type Clients<T: Value>: Slots<T>;
     /// One value per group.
@@ -79,6 +82,7 @@ impl<L: Lock, M: NetworkLayout, const C: usize, const N: usize, const E: usize, 
 {
     type InFlight = M::InFlight;
     type Values = L::Values;
+    type Tokens = L::Tokens;
     type Clients<T: Value> = [T; C];
     type Groups<T: Value> = [T; MAX_GROUPS as usize];
     type ActionBits = [u64; W];

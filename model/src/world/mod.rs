@@ -18,6 +18,7 @@ pub(crate) mod resource;
 pub mod state;
 mod symmetry;
 pub(crate) mod tick;
+pub(crate) mod tokens;
 pub(crate) mod values;
 
 pub use layout::{InLayout, Layout, in_largest_layout, in_layout};

@@ -140,6 +140,12 @@ impl<Y: Layout> Context<'_, Y> {
         } else {
             self.issue_token()
         };
+        if let Some(issued) = executed.token {
+            self.note_issued(requester.holder, issued);
+        }
+        if self.config.of_client(requester.holder.client()).takes_for_grant(executed.reply) {
+            return Some((executed.reply, self.issue_token()));
+        }
         Some((executed.reply, token))
     }
 

@@ -7,12 +7,12 @@
 //!
 //! Left out are the data of nodes that nobody can read (`redis/unread`), what a client does not need that is finished
 //! (`client/finished`), the receipts that no release names any more, the nodes of requests that are executed or lost, and in
-//! which order a holder's values were numbered (`world/values`). Which of two alike replicas or clients is which is left to
+//! which order a holder's values were numbered (`world/values`), and of fencing tokens all but their order (`world/tokens`). Which of two alike replicas or clients is which is left to
 //! [`World::with_nodes_in_order`] and [`World::canonical`].
 
 use super::layout::Layout;
 use super::state::World;
-use super::values;
+use super::{tokens, values};
 use crate::action::ActionKind;
 use crate::client::requests::{InFlight, Stage};
 use crate::client::state::AcquiresLeft;
@@ -31,6 +31,7 @@ pub struct NormalForm {
     has_values: bool,
     has_requests: bool,
     has_receipts: bool,
+    has_tokens: bool,
 }
 
 /// Which actions were possible only in what a normal form leaves out. They change nothing that it keeps.
@@ -70,6 +71,7 @@ impl NormalForm {
         has_values: false,
         has_requests: false,
         has_receipts: false,
+        has_tokens: false,
     };
 
     /// What can be left out of the worlds of this scenario.
@@ -87,12 +89,18 @@ impl NormalForm {
             has_requests: config.is_split() && config.nodes() > 1 && config.faults.pause_node == 0,
             // A `WAIT` may be for the deletion of a receipt that nobody names any more.
             has_receipts: config.leaves_receipts() && !config.waits_for_deletions(),
+            has_tokens: config.counts_tokens_in_vain() || config.has_stored_tokens() && !config.may_set_counter_back(),
         }
     }
 
     /// Whether some world may differ from its normal form.
     pub const fn is_there(self) -> bool {
-        self.has_data || self.has_finished || self.has_values || self.has_requests || self.has_receipts
+        self.has_data
+            || self.has_finished
+            || self.has_values
+            || self.has_requests
+            || self.has_receipts
+            || self.has_tokens
     }
 
     /// Leaves out of the world what nothing can show again.
@@ -142,6 +150,9 @@ impl NormalForm {
         }
         if self.has_values {
             values::renumber(world);
+        }
+        if self.has_tokens {
+            tokens::leave_out(config, world);
         }
         idle
     }

@@ -93,7 +93,7 @@ impl ThreadPosture {
         let Self { phase, has_hold, may_enter, is_at_limit, has_permit, is_woken } = self;
         Some(match kind {
             ActionKind::Acquire => matches!(phase, Phase::Idle) && may_enter,
-            ActionKind::Work | ActionKind::Release => matches!(phase, Phase::Idle) && has_hold,
+            ActionKind::Work | ActionKind::ReadToken | ActionKind::Release => matches!(phase, Phase::Idle) && has_hold,
             ActionKind::Subscribe => matches!(phase, Phase::Refused),
             ActionKind::SecondAsk => matches!(phase, Phase::Subscribed),
             ActionKind::WakeByMessage => matches!(phase, Phase::Waiting) && has_permit,
@@ -307,6 +307,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::VanishKey { node }
         | Action::PersistKey { node }
         | Action::VanishReceipts { node }
+        | Action::VanishToken { node }
         | Action::OverwriteKey { node, .. }
         | Action::Recount { node } => !world.node(node).is_master(),
         Action::HandOver { node } => !world.node(node).is_candidate(),
@@ -323,6 +324,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         | Action::Confirm { .. }
         | Action::Undo { .. }
         | Action::SetTtl { .. }
+        | Action::ReadToken { .. }
         | Action::Work { .. }
         | Action::Release { .. }
         | Action::Resubscribe { .. }

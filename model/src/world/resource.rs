@@ -2,7 +2,8 @@
 //!
 //! Fencing tokens are numbers of grants. Only their order matters, so a world holds ranks: the tokens that anybody
 //! remembers, renumbered from 1 whenever one is forgotten. That keeps the states finite however often the lock is acquired.
-//! The counter is an ideal one, which no fault touches: these kinds of lock keep none in Redis.
+//! The counter is an ideal one, which no fault touches. Where a kind keeps one in Redis and the resource checks that
+//! (`fencing = "stored"`), the ranks say which grant was first, and the tokens stand in `tokens`.
 //!
 //! Where the resource is far (`delay = "any"`), a write is sent in one step and arrives in another, whatever has become of its
 //! sender (Kleppmann 2016, How to do distributed locking: the delayed packet). It may be lost, so it never has to arrive.
@@ -15,6 +16,7 @@ use crate::client::state::Phase;
 use crate::config::sections::Resource;
 use crate::limits::MAX_TOKEN_UNDER_WAY;
 use crate::locks::holder::Holder;
+use crate::locks::tokens::TokenStore as _;
 use crate::mutants::Mutant;
 use crate::notes::{Breach, Capacity, Happening};
 use crate::reply::Reply;
@@ -28,14 +30,15 @@ impl<Y: Layout> Context<'_, Y> {
         let can_work =
             self.world.client(holder.client()).is_running() && thread.phase == Phase::Idle && thread.believes();
         // A second effect of the same holder changes nothing that anybody could see.
-        if !can_work || thread.token == newest {
+        if !can_work || thread.token == newest || !self.has_token(holder) {
             return None;
         }
         let (token, under_way) = (thread.token, thread.write());
+        let stored = self.world.tokens.held(holder);
         if !resource.is_far() || (under_way > 0 && under_way != token) {
             // Far away, it overtakes what the thread sent under an earlier grant, on another connection. One write under way
             // for each thread hides nothing: to break the order, of two writes of one thread only one has to be late.
-            return Some(self.accept(resource, token));
+            return Some(self.accept(resource, token, stored));
         }
         if under_way == token {
             return None;
@@ -46,6 +49,7 @@ impl<Y: Layout> Context<'_, Y> {
             return None;
         }
         self.world.thread_mut(holder).set_write(token);
+        self.world.tokens.set_under_way(holder, stored);
         Some(Reply::Done)
     }
 
@@ -57,13 +61,29 @@ impl<Y: Layout> Context<'_, Y> {
             return None;
         }
         self.world.thread_mut(holder).set_write(0);
-        Some(self.accept(resource, token))
+        let stored = self.world.tokens.under_way(holder);
+        Some(self.accept(resource, token, stored))
     }
 
-    /// A write with this token is at the resource.
-    fn accept(&mut self, resource: Resource, token: u8) -> Reply {
+    /// A write with this token is at the resource. `token`: the rank of its grant; `stored`: the token that came from Redis, where
+    /// the resource checks that.
+    fn accept(&mut self, resource: Resource, token: u8, stored: u8) -> Reply {
         let newest = self.world.resource.newest;
-        if token >= newest {
+        let is_late = token < newest;
+        if self.config.has_stored_tokens() {
+            if is_late {
+                self.notes.happened(Happening::StaleEffect);
+            }
+            if self.is_refused(resource, stored) && !self.config.is_mutated(Mutant::FenceIgnored) {
+                return Reply::Rejected;
+            }
+            self.world.tokens.set_accepted(self.world.tokens.accepted().max(stored));
+            if is_late {
+                self.notes.broke(Breach::EffectOutOfOrder);
+                return Reply::Accepted;
+            }
+        }
+        if !is_late {
             if newest > 0 && token > newest {
                 self.notes.happened(Happening::AnotherHoldersEffect);
             }
@@ -84,6 +104,10 @@ impl<Y: Layout> Context<'_, Y> {
             return 0;
         }
         let newest = remembered(self.world).max().unwrap_or(0);
+        // Where they are stored in Redis, this is the order of the grants, and no token.
+        if self.config.has_stored_tokens() {
+            return newest + 1;
+        }
         if newest > 0 {
             self.notes.happened(Happening::LaterToken);
         }

@@ -30,6 +30,8 @@ pub struct World<Y: Layout> {
     pub groups: Y::Groups<Group<Y>>,
     /// What the resource accepted.
     pub resource: ResourceLog,
+    /// Which of the tokens that are stored in Redis clients and the resource have seen; nothing where a kind stores none.
+    pub tokens: Y::Tokens,
     /// What may still go wrong.
     pub faults: FaultsLeft,
     /// Rules about a step that the step into this state broke. Not carried on: they mark the state, not its future.
@@ -62,6 +64,7 @@ impl<Y: Layout> World<Y> {
             values: Y::Clients::from_fn(|_| Y::Values::default()),
             groups: Y::Groups::from_fn(|_| Group::initial(config)),
             resource: ResourceLog::default(),
+            tokens: Y::Tokens::default(),
             faults: FaultsLeft::new(config.faults),
             breaches: Breaches::NONE,
         }

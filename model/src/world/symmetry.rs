@@ -14,6 +14,7 @@ use crate::client::state::{Client, Mode};
 use crate::config::sections::Config;
 use crate::limits::MAX_REPLICAS;
 use crate::locks::holder::Holder;
+use crate::locks::tokens::TokenStore as _;
 use crate::locks::values::ValueStore as _;
 use crate::redis::group::new_number;
 use crate::redis::layout::ServerLayout;
@@ -114,6 +115,7 @@ impl<Y: Layout> World<Y> {
         reorder(world.clients.as_mut(), self.clients.as_ref(), order);
         reorder(world.in_flight.as_mut(), self.in_flight.as_ref(), order);
         reorder(world.values.as_mut(), self.values.as_ref(), order);
+        world.tokens = self.tokens.reordered(order);
         for (group, old) in world.groups.as_mut().iter_mut().zip(self.groups.as_ref()) {
             reorder(group.connections.as_mut(), old.connections.as_ref(), order);
             for node in group.nodes.as_mut() {

@@ -219,6 +219,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::BreakLink
         | ActionKind::PersistKey
         | ActionKind::VanishReceipts
+        | ActionKind::VanishToken
         | ActionKind::OverwriteKey
         | ActionKind::ClockJump
         | ActionKind::ClientClockJump
@@ -233,6 +234,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Confirm
         | ActionKind::Undo
         | ActionKind::SetTtl
+        | ActionKind::ReadToken
         | ActionKind::Work
         | ActionKind::Discover
         | ActionKind::Resubscribe

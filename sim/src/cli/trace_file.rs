@@ -355,6 +355,7 @@ fn takes_part(config: &Config, action: Action) -> bool {
         | Action::Confirm { client, thread }
         | Action::Undo { client, thread }
         | Action::SetTtl { client, thread }
+        | Action::ReadToken { client, thread }
         | Action::Work { client, thread }
         | Action::Arrive { client, thread }
         | Action::Release { client, thread }

@@ -92,6 +92,7 @@ pub const FAULTS: &[Setting] = &[
     PERSIST_KEY,
     fault(Fault::OverwriteKey),
     VANISH_RECEIPTS,
+    VANISH_TOKEN,
     Setting { entries: &[JUMP], ..fault(Fault::ClockJump) },
     Setting { entries: &[JUMP], ..fault(Fault::ClientClockJump) },
     fault(Fault::LoseRequest),
@@ -113,6 +114,9 @@ pub const PERSIST_KEY: Setting = fault(Fault::PersistKey);
 
 /// A master drops its release receipts.
 pub const VANISH_RECEIPTS: Setting = fault(Fault::VanishReceipts);
+
+/// A master drops the counter of fencing tokens.
+pub const VANISH_TOKEN: Setting = fault(Fault::VanishToken);
 
 /// The link of a replica to its master breaks.
 pub const BREAK_LINK: Setting = fault(Fault::BreakLink);

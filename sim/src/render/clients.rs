@@ -98,6 +98,8 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         release,
         extend,
         read_release,
+        token,
+        no_ttl_answer,
         subscribe_to,
     } = protocol;
     vec![
@@ -116,6 +118,8 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         ("release", json!(release)),
         ("extend", json!(extend)),
         ("read_release", json!(read_release)),
+        ("token", json!(token)),
+        ("no_ttl_answer", json!(no_ttl_answer)),
         ("subscribe_to", json!(subscribe_to)),
     ]
 }

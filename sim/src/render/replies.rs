@@ -29,6 +29,8 @@ pub fn reply(config: &Config, reply: Reply) -> String {
         Reply::LeftQueue => "out of the queue".to_owned(),
         Reply::Acknowledged { replicas } => format!("acknowledged by {}", count(replicas.into(), "replica")),
         Reply::TooFewReplicas { replicas } => format!("acknowledged by {}", too_few(replicas)),
+        Reply::TokenRead { number: 0 } => "no token".to_owned(),
+        Reply::TokenRead { number } => format!("token {number}"),
         Reply::Accepted => "accepted".to_owned(),
         Reply::Rejected => "rejected".to_owned(),
         Reply::NotEnoughReplicas => "not enough replicas".to_owned(),
@@ -66,6 +68,7 @@ pub fn label(config: &Config, answer: Reply) -> String {
         | Reply::TtlSet
         | Reply::Unreachable
         | Reply::LeftQueue
+        | Reply::TokenRead { .. }
         | Reply::Accepted
         | Reply::Rejected
         | Reply::Interrupted => reply(config, answer),

@@ -1,8 +1,8 @@
 //! The world of a scenario in sentences.
 
 use lockstep_model::config::{
-    AcquireRule, Bound, Config, Faults, Fencing, Fsync, InterruptedWait, MessageDelay, PromoteRule, ReleaseRule,
-    RememberedLease, ReplicasLeave, Resend, ValueRule, WaitRule,
+    AcceptedTokens, AcquireRule, Bound, Config, Faults, Fencing, Fsync, InterruptedWait, MessageDelay, PromoteRule,
+    ReleaseRule, RememberedLease, ReplicasLeave, Resend, ValueRule, WaitRule,
 };
 use lockstep_model::notes::Capacity;
 use lockstep_model::trace::node_name;
@@ -80,6 +80,16 @@ pub fn world(config: &Config) -> Vec<String> {
                     "the resource rejects an effect whose fencing token is older than one it has seen; the tokens are ideal: \
                      they come from a counter outside this Redis, which no fault touches"
                 }
+                Fencing::Stored => match resource.accepts {
+                    AcceptedTokens::EqualOrNewer => {
+                        "the resource rejects an effect whose fencing token is smaller than one it has seen; the tokens come from \
+                         a counter in this Redis, which faults can set back"
+                    }
+                    AcceptedTokens::Newer => {
+                        "the resource accepts an effect only if its fencing token is larger than all it has seen; the tokens \
+                         come from a counter in this Redis, which faults can set back"
+                    }
+                },
                 Fencing::None => "the resource accepts every effect: it does not check fencing tokens",
             }
             .to_owned(),

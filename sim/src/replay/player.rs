@@ -434,6 +434,10 @@ impl Player {
                 let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Receipt { .. }));
                 self.change(false, |servers| servers.unlink(index(node), &names).map(Some))
             }
+            Action::VanishToken { node } => {
+                let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Token));
+                self.change(false, |servers| servers.unlink(index(node), &names).map(Some))
+            }
             Action::Discover { client } => self.compare_sentinels_answer(step, index(client)),
             Action::GoBack { node, .. } | Action::StartClient { node, .. } => self.compare_claim(step, index(node)),
             // The clients and their requests: the target plays them.
@@ -446,6 +450,7 @@ impl Player {
             | Action::Confirm { .. }
             | Action::Undo { .. }
             | Action::SetTtl { .. }
+            | Action::ReadToken { .. }
             | Action::Work { .. }
             | Action::Arrive { .. }
             | Action::Release { .. }

@@ -5,8 +5,8 @@ use core::ops::Range;
 use lockstep_model::config::{
     AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, ExtendRule, FailedRenewal,
     InterruptedWait, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal,
-    PartialRelease, Profile, Protocol, ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, Resend, StopsAt,
-    SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
+    NoTtlAnswer, PartialRelease, Profile, Protocol, ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, Resend,
+    StopsAt, SubscribeTo, Time, TokenRule, ValueRule, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -158,6 +158,8 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let release = section.word("release", "rule for releases", &RELEASE_RULES);
     let extend = section.word("extend", "rule for extensions", &EXTEND_RULES);
     let read_release = section.word("read_release", "effect of a read release", &READ_RELEASES);
+    let token = section.word("token", "rule for tokens", &TOKEN_RULES);
+    let no_ttl_answer = section.word("no_ttl_answer", "reading of an answer without a TTL", &NO_TTL_ANSWERS);
     let subscribe_to = section.word("subscribe_to", "place of a subscription", &SUBSCRIBE_TO);
     let switches = profile.optional().or(None)?.map_or(otherwise, Profile::protocol);
     Some(Protocol {
@@ -178,6 +180,8 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         release: release.or(switches.release)?,
         extend: extend.or(switches.extend)?,
         read_release: read_release.or(switches.read_release)?,
+        token: token.or(switches.token)?,
+        no_ttl_answer: no_ttl_answer.or(switches.no_ttl_answer)?,
         // Nor this: it is of the deployment.
         subscribe_to: subscribe_to.or(otherwise.subscribe_to)?,
     })
@@ -248,6 +252,10 @@ const EXTEND_RULES: [(&str, Option<ExtendRule>); 2] =
     [("compare", Some(ExtendRule::Compare)), ("overwrite", Some(ExtendRule::Overwrite))];
 const READ_RELEASES: [(&str, Option<ReadRelease>); 2] =
     [("ends-write-renewal", Some(ReadRelease::EndsWriteRenewal)), ("own-renewal", Some(ReadRelease::OwnRenewal))];
+const TOKEN_RULES: [(&str, Option<TokenRule>); 2] =
+    [("with-grant", Some(TokenRule::WithGrant)), ("read-later", Some(TokenRule::ReadLater))];
+const NO_TTL_ANSWERS: [(&str, Option<NoTtlAnswer>); 2] =
+    [("grant", Some(NoTtlAnswer::Grant)), ("refusal", Some(NoTtlAnswer::Refusal))];
 const ROLES: [(&str, Option<ClientRole>); 3] =
     [("both", Some(ClientRole::Both)), ("reader", Some(ClientRole::Reader)), ("writer", Some(ClientRole::Writer))];
 const SUBSCRIBE_TO: [(&str, Option<SubscribeTo>); 2] =

@@ -31,6 +31,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 mod ticks;
+mod tokens;
 mod waits;
 
 pub use builtin::{BuiltIn, builtin, builtin_files};

@@ -7,8 +7,9 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use lockstep_model::config::{
-    Bound, Bounds, Cluster, Discovery, Faults, Fencing, Fsync, LockKind, MAX_FAULTS, MAX_JUMP, MAX_REPLICAS, MAX_TICKS,
-    MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule, ReplicasLeave, Resource, Time, Ttls, WriteDelay,
+    AcceptedTokens, Bound, Bounds, Cluster, Discovery, Faults, Fencing, Fsync, LockKind, MAX_FAULTS, MAX_JUMP,
+    MAX_REPLICAS, MAX_TICKS, MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule, ReplicasLeave,
+    Resource, Time, Ttls, WriteDelay,
 };
 use lockstep_model::notes::Capacity;
 use lockstep_model::{Config, Property, Verdict};
@@ -235,7 +236,7 @@ impl Sections<'_> {
         let (hand_over, refuse_writes) = (budget("hand_over"), budget("refuse_writes"));
         let (break_link, persist_key, vanish_receipts) =
             (budget("break_link"), budget("persist_key"), budget("vanish_receipts"));
-        let overwrite_key = budget("overwrite_key");
+        let (vanish_token, overwrite_key) = (budget("vanish_token"), budget("overwrite_key"));
         let (lose_request, lose_reply, interrupt) = (budget("lose_request"), budget("lose_reply"), budget("interrupt"));
         Some(Faults {
             crash_client: crash_client.or(0)?,
@@ -262,6 +263,7 @@ impl Sections<'_> {
             break_link: break_link.or(0)?,
             persist_key: persist_key.or(0)?,
             vanish_receipts: vanish_receipts.or(0)?,
+            vanish_token: vanish_token.or(0)?,
             overwrite_key: overwrite_key.or(0)?,
         })
     }
@@ -272,6 +274,7 @@ impl Sections<'_> {
         let (effects_under_way, messages) = (bound(Capacity::Effects), bound(Capacity::Messages));
         let (receipts, late_requests) = (bound(Capacity::Receipts), bound(Capacity::LateRequests));
         let (registrations, renewal_timers) = (bound(Capacity::Registrations), bound(Capacity::RenewalTimers));
+        let tokens = bound(Capacity::Tokens);
         Some(Bounds {
             effects_under_way: effects_under_way.or(None)?,
             messages: messages.or(None)?,
@@ -279,6 +282,7 @@ impl Sections<'_> {
             late_requests: late_requests.or(None)?,
             registrations: registrations.or(None)?,
             renewal_timers: renewal_timers.or(None)?,
+            tokens: tokens.or(None)?,
         })
     }
 
@@ -289,12 +293,17 @@ impl Sections<'_> {
         let Some(delay) = self.resource.word("delay", "delay of writes", &WRITE_DELAYS).or(WriteDelay::None) else {
             return Entry::Refused;
         };
-        self.resource.span().map_or(Entry::Absent, |span| Entry::Given { value: Resource { fencing, delay }, span })
+        let accepts = self.resource.word("accepts", "accepted tokens", &ACCEPTED_TOKENS);
+        let Some(accepts) = accepts.or(AcceptedTokens::EqualOrNewer) else { return Entry::Refused };
+        let value = Resource { fencing, delay, accepts };
+        self.resource.span().map_or(Entry::Absent, |span| Entry::Given { value, span })
     }
 }
 
 const FENCINGS: [(&str, Option<Fencing>); 3] =
-    [("none", Some(Fencing::None)), ("ideal", Some(Fencing::Ideal)), ("stored", None)];
+    [("none", Some(Fencing::None)), ("ideal", Some(Fencing::Ideal)), ("stored", Some(Fencing::Stored))];
+const ACCEPTED_TOKENS: [(&str, Option<AcceptedTokens>); 2] =
+    [("equal-or-newer", Some(AcceptedTokens::EqualOrNewer)), ("newer", Some(AcceptedTokens::Newer))];
 const WRITE_DELAYS: [(&str, Option<WriteDelay>); 2] =
     [("none", Some(WriteDelay::None)), ("any", Some(WriteDelay::Any))];
 const TTLS: [(&str, Option<Ttls>); 2] = [("absolute", Some(Ttls::Absolute)), ("relative", Some(Ttls::Relative))];

@@ -121,6 +121,14 @@ impl Said {
         !self.shares() || is_first && (!self.has("max_holds") || self.is("max_holds", "1"))
     }
 
+    fn issues_tokens(&self) -> bool {
+        self.lock().tokens.is_there()
+    }
+
+    fn checks_tokens(&self) -> bool {
+        self.is("fencing", "\"stored\"")
+    }
+
     fn queues(&self) -> bool {
         self.lock().queue.is_there()
     }
@@ -184,7 +192,9 @@ const ROWS: &[DrawnKey] = &[
     always("story", &["\"A world that nobody thought of.\""]),
     // The words are the names of the kinds: see `lock_words`.
     always("lock", &[]),
-    row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |said| !said.queues() && !said.shares()),
+    row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |said| {
+        !said.queues() && !said.shares() && !said.issues_tokens()
+    }),
     row("delay", &["0", "\"any\"", "\"any\""], 30, |_| true),
     row("delay", &["1", "2"], 15, Said::is_split),
     row("profile", OF_ONE_KEY, 20, |said| said.lock().value.is_there()),
@@ -198,7 +208,9 @@ const ROWS: &[DrawnKey] = &[
     row("acquires", TICKS, 90, |said| said.is_split() && said.some("delay")),
     row("tick_ms", &["1", "1000", "2000", "60000", "3600000"], 8, |_| true),
     always("lease", &["1", "2", "2", "3", "3", "4"]),
-    row("reentry_lease", TICKS, 40, |said| said.has("max_holds") && !said.is("max_holds", "1") && !said.shares()),
+    row("reentry_lease", TICKS, 40, |said| {
+        said.has("max_holds") && !said.is("max_holds", "1") && !said.shares() && !said.issues_tokens()
+    }),
     row("renew_every", &["1"], 35, |_| true),
     row("renew_every", &["2", "3"], 15, |said| !said.is("lease", "1")),
     row("named_lease", TICKS, 30, |said| {
@@ -207,6 +219,7 @@ const ROWS: &[DrawnKey] = &[
             && !said.has("reentry_lease")
             && !said.has_names()
             && !said.shares()
+            && !said.issues_tokens()
     }),
     row("lock_objects", &["\"shared\"", "\"shared\"", "\"per-call\""], 60, |said| {
         said.has("renew_every") && !said.has_names() && (said.has("named_lease") || said.has("reentry_lease"))
@@ -330,7 +343,10 @@ const ROWS: &[DrawnKey] = &[
     row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {
         said.some("clock_jump") || said.some("client_clock_jump")
     }),
-    row("fencing", &["\"none\"", "\"ideal\""], 30, |said| !said.has_names() && !said.shares()),
+    row("fencing", &["\"none\"", "\"ideal\""], 30, |said| !said.has_names() && !said.shares() && !said.issues_tokens()),
+    row("fencing", &["\"stored\"", "\"stored\"", "\"none\"", "\"ideal\""], 60, Said::issues_tokens),
+    row("accepts", &["\"equal-or-newer\"", "\"newer\""], 40, Said::checks_tokens),
+    row("vanish_token", BUDGET, 25, Said::checks_tokens),
     row("resource.delay", &["\"none\"", "\"any\""], 50, |said| said.has("fencing")),
     row("strong", FLAG, 5, |_| true),
     // Protocol profile and overrides.
@@ -380,6 +396,10 @@ const ROWS: &[DrawnKey] = &[
     row("subscribe_to", &["\"replica\"", "\"replica\"", "\"master\""], 15, |said| {
         !said.queues() && !said.shares() && said.publishes() && said.waits() && said.some("replicas")
     }),
+    row("token", &["\"with-grant\"", "\"read-later\""], 60, Said::issues_tokens),
+    row("no_ttl_answer", &["\"grant\"", "\"refusal\""], 40, |said| {
+        said.issues_tokens() && !said.is("token", "\"read-later\"")
+    }),
     row("value", &["\"per-acquire\"", "\"per-client\"", "\"per-client\""], 40, Said::stores_values),
     row("acquire", &["\"set-nx-px\"", "\"setnx-expire\"", "\"own-or-free\""], 40, Said::has_two_commands),
     row("release", &["\"compare\"", "\"delete\"", "\"delete\""], 30, Said::has_bare_release),
@@ -393,6 +413,7 @@ const ROWS: &[DrawnKey] = &[
     row("late_requests", &["4"], 4, Said::is_split),
     row("registrations", &["3", "4"], 4, Said::is_split),
     row("renewal_timers", &["3"], 20, |said| said.is("renewal_timer", "\"multiplying\"")),
+    row("tokens", &["20", "60"], 10, Said::checks_tokens),
 ];
 
 /// What client A may have of its own, in a scenario where it has a table; `goes_with` is about what all clients have.

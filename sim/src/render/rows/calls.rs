@@ -107,6 +107,18 @@ impl Narrator<'_> {
         }
     }
 
+    /// A holder reads its token from the counter.
+    pub(super) fn read_token(&self, client: u8, thread: u8) -> Vec<Row> {
+        let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
+        let (name, master) = (&self.step.lane, node_name(node));
+        let what = format!("{name} reads its fencing token");
+        let is_foreign = self.holder_on(node).is_none_or(|holder| holder != name);
+        let says = reply(self.config, self.step.answer);
+        let (tone, whose) = if is_foreign { (Tone::Odd, ", which is not of its own grant") } else { (Tone::Plain, "") };
+        let answer = format!("{master} answers {says}{whose}");
+        self.request(caller, node, "getToken()", what, (says, tone, answer))
+    }
+
     /// The second command of an acquire, and its answer.
     pub(super) fn set_ttl(&self, client: u8, thread: u8) -> Vec<Row> {
         let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));

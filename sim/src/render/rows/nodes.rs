@@ -283,6 +283,15 @@ impl Narrator<'_> {
         self.alone(Lane::Node(node), "x receipts", Tone::Odd, what)
     }
 
+    pub(super) fn vanish_token(&self, node: u8) -> Vec<Row> {
+        let what = format!(
+            "{} loses the counter of fencing tokens, and keeps the lock{}",
+            self.step.lane,
+            self.replicas_know()
+        );
+        self.alone(Lane::Node(node), "x token", Tone::Odd, what)
+    }
+
     pub(super) fn clock_jump(&self, node: u8) -> Vec<Row> {
         let what = format!("the clock of {} jumps {}{}", self.step.lane, jump(self.config), self.runs_out());
         self.alone(Lane::Node(node), "x clock", Tone::Odd, what)

@@ -93,6 +93,7 @@ impl Narrator<'_> {
                 self.release(client, thread, "undo", format!("{name} releases its grant, which too few replicas have"))
             }
             Action::SetTtl { client, thread } => self.set_ttl(client, thread),
+            Action::ReadToken { client, thread } => self.read_token(client, thread),
             Action::Work { client, thread } | Action::Arrive { client, thread } => {
                 vec![self.work(Lane::Thread { client, thread })]
             }
@@ -200,6 +201,7 @@ impl Narrator<'_> {
             Action::PersistKey { node } => self.persist_key(node),
             Action::OverwriteKey { node, name } => self.overwrite_key(node, name),
             Action::VanishReceipts { node } => self.vanish_receipts(node),
+            Action::VanishToken { node } => self.vanish_token(node),
             Action::ClockJump { node } => self.clock_jump(node),
             Action::ClientClockJump { client } => self.client_clock_jump(client),
             Action::Tick => vec![self.passing(None)],

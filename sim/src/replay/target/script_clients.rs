@@ -146,7 +146,7 @@ impl ScriptClients {
         let client = client_of(step.step.action).and_then(|client| step.before.clients.get(client));
         let node = testbed.servers.index_of(client.map_or("", |client| client.master.as_str()));
         self.executed_by = node;
-        let words = self.translator.reply_words(step.step.answer);
+        let words = self.translator.answer_words(step);
         if let Some(caller) = caller_that_waits(&self.config, step.step.action) {
             let connection = self.ask_to_wait(node, (step, words, request), testbed)?;
             self.waiting.insert(caller, connection);

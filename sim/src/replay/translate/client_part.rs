@@ -50,6 +50,13 @@ pub enum ScriptVerb {
         /// From 0.
         thread: u8,
     },
+    /// For the counter of fencing tokens.
+    ReadToken {
+        /// From 0.
+        client: u8,
+        /// From 0.
+        thread: u8,
+    },
     /// For a full lease of what its watchdog renews.
     Renew {
         /// From 0.
@@ -109,6 +116,7 @@ impl ClientPart {
             Action::Undo { client, thread } => Self::Asks(ScriptVerb::Undo { client, thread }),
             Action::GiveUp { client, thread } => Self::Asks(ScriptVerb::LeaveQueue { client, thread }),
             Action::SetTtl { client, thread } => Self::Asks(ScriptVerb::SetTtl { client, thread }),
+            Action::ReadToken { client, thread } => Self::Asks(ScriptVerb::ReadToken { client, thread }),
             Action::Renew { client } | Action::RenewAcknowledged { client } => Self::Asks(ScriptVerb::Renew { client }),
             Action::ForceRelease { .. } => Self::Asks(ScriptVerb::ForceRelease),
             Action::Confirm { client, thread } => Self::Confirms { client, thread },
@@ -165,6 +173,7 @@ impl ClientPart {
             | Action::BreakLink { .. }
             | Action::PersistKey { .. }
             | Action::VanishReceipts { .. }
+            | Action::VanishToken { .. }
             | Action::OverwriteKey { .. }
             | Action::ClockJump { .. }
             | Action::CrashNode { .. }

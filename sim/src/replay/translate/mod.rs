@@ -5,6 +5,7 @@
 
 mod client_part;
 mod fair;
+mod fenced;
 mod plain;
 pub mod protocol;
 mod read_write;
@@ -30,6 +31,7 @@ pub const KINDS: &[&dyn Translation] = &[
     &reentrant::ReentrantTranslation,
     &fair::FairTranslation,
     &read_write::ReadWriteTranslation,
+    &fenced::FencedTranslation,
     #[cfg(feature = "toy")]
     &toy::ToyTranslation,
 ];

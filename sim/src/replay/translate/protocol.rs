@@ -1,7 +1,7 @@
 //! The dictionary of three languages: what an action of the model is in our scripts and commands, and in Redisson. The page
 //! `docs/protocol.md` is made of it.
 
-use lockstep_model::config::{AcquireRule, ExtendRule, ReleaseRule};
+use lockstep_model::config::{AcquireRule, ExtendRule, ReleaseRule, TokenRule};
 use lockstep_model::{Action, ActionKind};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
@@ -26,6 +26,8 @@ enum ProtocolPart {
     SetTtl,
     Release,
     Renew,
+    /// A request only where tokens are read.
+    ReadToken,
     /// A request only where there is a queue to leave.
     GiveUp,
     ForceRelease,
@@ -53,6 +55,7 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         acquire: AcquireRule::SetNxPx,
         release: ReleaseRule::Compare,
         extend: ExtendRule::Compare,
+        token: TokenRule::WithGrant,
         deletes_receipts: has_receipts,
     };
     let (with_receipts, without_receipts) = (context(true), context(false));
@@ -108,6 +111,19 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         of_reader(ProtocolPart::Acquire, &translation.acquire(&with_receipts, &reader), redisson.acquire);
         of_reader(ProtocolPart::Release, &translation.release(&with_receipts, &reader, "ID"), redisson.release);
         of_reader(ProtocolPart::Renew, &translation.renew(&with_receipts, &reader), redisson.renew);
+    }
+    let later = RequestContext { token: TokenRule::ReadLater, ..context(true) };
+    if let Some(request) = translation.read_token(&later) {
+        let acquire = words(&translation.acquire(&later, &caller));
+        rows.insert(
+            1,
+            row(
+                ProtocolPart::Acquire,
+                format!("token = \"read-later\": {acquire}"),
+                "RedissonFencedLock.tryLockInnerAsync → null | ttl",
+            ),
+        );
+        rows.insert(2, row(ProtocolPart::ReadToken, words(&request), "RedissonFencedLock.getTokenAsync"));
     }
     if let Some(request) = translation.leave_queue(&with_receipts, &caller) {
         let once = RequestContext { may_queue: false, ..context(true) };
@@ -194,11 +210,14 @@ const NOW_MS: u64 = 1_704_067_200_000;
 const RESTART: &str = "the process is started again, with the AOF that was on its disk";
 
 const fn part_of(kind: ActionKind) -> ProtocolPart {
-    use ProtocolPart::{Acquire, ForceRelease, GiveUp, Internal, Message, Release, Renew, SetTtl, Shared, Subscribe};
+    use ProtocolPart::{
+        Acquire, ForceRelease, GiveUp, Internal, Message, ReadToken, Release, Renew, SetTtl, Shared, Subscribe,
+    };
     match kind {
         ActionKind::Acquire | ActionKind::SecondAsk | ActionKind::WakeByMessage | ActionKind::WakeByTimer => Acquire,
         ActionKind::Release | ActionKind::ForeignRelease | ActionKind::Undo => Release,
         ActionKind::SetTtl => SetTtl,
+        ActionKind::ReadToken => ReadToken,
         ActionKind::Renew | ActionKind::RenewAcknowledged => Renew,
         ActionKind::ForceRelease => ForceRelease,
         ActionKind::Subscribe | ActionKind::Resubscribe => Subscribe,
@@ -266,6 +285,7 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ActionKind::VanishKey => Shared("CONFIG SET maxmemory 1, until one key is evicted", "(Redis itself)"),
         ActionKind::PersistKey => Shared("PERSIST of the lock's key", "(an operator's command)"),
         ActionKind::OverwriteKey => Shared("SET of the lock's key", "(another program's command)"),
+        ActionKind::VanishToken => Shared("UNLINK of the counter: what an eviction replicates", "(Redis itself)"),
         ActionKind::VanishReceipts => Shared("UNLINK of each receipt: what an eviction replicates", "(Redis itself)"),
         ActionKind::ClockJump => Shared(
             "the clock of that server is set; then EXISTS on every master, which deletes what has expired",

@@ -41,6 +41,16 @@ pub fn busy_for(remaining_ms: Option<i64>) -> String {
     }
 }
 
+/// The lock is the caller's now, with this fencing token.
+pub fn acquired_with(token: i64) -> String {
+    format!("{ACQUIRED} with token {token}")
+}
+
+/// The counter of fencing tokens has this number; 0: there is none.
+pub fn token_of(number: i64) -> String {
+    if number == 0 { "no token".to_owned() } else { format!("token {number}") }
+}
+
 /// Of several locks, the leases of all but these were extended.
 pub fn renewed_but_for(missed: &str) -> String {
     format!("{RENEWED} but for {missed}")

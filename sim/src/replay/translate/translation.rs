@@ -1,7 +1,7 @@
 //! What a kind of lock must say about itself so that its histories can be replayed.
 
 use lockstep_model::Action;
-use lockstep_model::config::{AcquireRule, ExtendRule, LockKind, ReleaseRule};
+use lockstep_model::config::{AcquireRule, ExtendRule, LockKind, ReleaseRule, TokenRule};
 use lockstep_redis::{HoldValue, HolderId, Lease, Names, Scripts};
 
 use super::request::ScriptRequest;
@@ -28,6 +28,8 @@ pub struct RequestContext {
     pub release: ReleaseRule,
     /// How an extension of the lease finds that the lock is its own, in kinds that have a bare one.
     pub extend: ExtendRule,
+    /// When a client learns its token, in kinds that issue some.
+    pub token: TokenRule,
     /// Whether a client deletes the receipt of a release that was answered.
     pub deletes_receipts: bool,
 }
@@ -90,6 +92,12 @@ pub trait Translation: Sync {
 
     /// Sets the TTL of the lock that was just taken. `None`: no acquire of the kind does that by a request of its own.
     fn set_ttl(&self, context: &RequestContext) -> Option<ScriptRequest> {
+        let _ = context;
+        None
+    }
+
+    /// Reads the counter of fencing tokens. `None`: the kind has none.
+    fn read_token(&self, context: &RequestContext) -> Option<ScriptRequest> {
         let _ = context;
         None
     }

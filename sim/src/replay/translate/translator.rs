@@ -8,10 +8,11 @@ use lockstep_model::trace::{
 use lockstep_model::{Action, Config, Reply};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
-use super::client_part::ScriptVerb;
+use super::client_part::{ClientPart, ScriptVerb};
 use super::replies::{
     ACQUIRED, FORCE_RELEASED, LEFT_QUEUE, NO_TTL_SET, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE,
-    READ_ONLY, RELEASED, RENEWED, SAVE_FAILED, STILL_HELD, TTL_SET, WRONG_TYPE, acknowledged, renewed_but_for,
+    READ_ONLY, RELEASED, RENEWED, SAVE_FAILED, STILL_HELD, TTL_SET, WRONG_TYPE, acknowledged, acquired_with,
+    renewed_but_for, token_of,
 };
 use super::request::ScriptRequest;
 use super::translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
@@ -60,6 +61,7 @@ impl Translator {
                 acquire: own.protocol.acquire,
                 release: own.protocol.release,
                 extend: own.protocol.extend,
+                token: own.protocol.token,
                 // Where request and answer are one step nobody reads one, and the model has none.
                 deletes_receipts: !own.is_split() || own.protocol.answered_receipt == AnsweredReceipt::Delete,
             })
@@ -203,6 +205,9 @@ impl Translator {
                 let value = process.renewal_values.get(usize::from(first)).copied();
                 Some(self.translation.renew(self.context(client), &self.caller(client, first, value, now_ms)))
             }
+            ScriptVerb::ReadToken { client, thread } => {
+                self.translation.read_token(self.context_of((client, thread), false))
+            }
             ScriptVerb::LeaveQueue { client, thread } => {
                 let is_sent = self.in_one_step() && reply != Reply::Unreachable;
                 let caller = self.caller(client, thread, None, now_ms);
@@ -253,6 +258,24 @@ impl Translator {
         }
     }
 
+    /// The answer of this step, in plain words. With a grant comes its token, if the client asks for that: the counter of the node
+    /// that has raised it.
+    pub fn answer_words(&self, HistoryStep { step, before }: HistoryStep<'_>) -> String {
+        if step.answer != Reply::Acquired {
+            return self.reply_words(step.answer);
+        }
+        let ClientPart::Asks(ScriptVerb::Acquire { client, .. }) = ClientPart::of(step.action) else {
+            return self.reply_words(step.answer);
+        };
+        let master = before.clients.get(usize::from(client)).map(|client| client.master.as_str());
+        let asked = step.state.nodes.iter().find(|node| Some(node.name.as_str()) == master);
+        let counter = asked.and_then(|node| node.stored.token_counter());
+        match counter.filter(|_| self.config.of_client(client).tokens_come_with_grants()) {
+            Some(token) => acquired_with(token.into()),
+            None => ACQUIRED.to_owned(),
+        }
+    }
+
     /// The model's reply, in plain words.
     pub fn reply_words(&self, reply: Reply) -> String {
         let words = match reply {
@@ -262,6 +285,7 @@ impl Translator {
             Reply::Acknowledged { replicas } | Reply::TooFewReplicas { replicas } => {
                 return acknowledged(replicas.into());
             }
+            Reply::TokenRead { number } => return token_of(number.into()),
             Reply::Acquired => ACQUIRED,
             Reply::Released => RELEASED,
             Reply::StillHeld => STILL_HELD,
@@ -325,6 +349,7 @@ impl Translator {
             KeySlot::Lock => names.lock().to_owned(),
             KeySlot::NamedLock { number } => self.lock_name(number - 1).to_owned(),
             KeySlot::Queue => names.queue(),
+            KeySlot::Token => names.token_counter(),
             KeySlot::Hold { holder, number } => {
                 format!("{}:{number}", names.holds_of_reader(&HolderId::new(client_name(holder.client()), 1)))
             }

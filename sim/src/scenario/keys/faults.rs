@@ -103,6 +103,14 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     ),
     key(
         "faults",
+        "vanish_token",
+        BUDGET,
+        "0",
+        "a master loses the counter of fencing tokens, and keeps the lock: the counter has no TTL, but an allkeys policy evicts it as \
+         well, and somebody may delete it; with fencing = \"stored\"",
+    ),
+    key(
+        "faults",
         "overwrite_key",
         BUDGET,
         "0",
@@ -127,10 +135,19 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         "resource",
         "fencing",
-        "\"none\" or \"ideal\"",
+        "\"none\", \"ideal\" or \"stored\"",
         "\"none\"",
         "\"ideal\": the resource refuses a fencing token that is older than one it has seen; the tokens come from an ideal \
-         counter outside this Redis, which no fault touches (one in the same Redis can be lost in a failover, and count the same number twice)",
+         counter outside this Redis, which no fault touches; \"stored\": the same, and the tokens are those that the lock stores in \
+         Redis, where a failover can lose the counter, and it counts the same number twice",
+    ),
+    key(
+        "resource",
+        "accepts",
+        "\"equal-or-newer\" or \"newer\"",
+        "\"equal-or-newer\"",
+        "which tokens the resource accepts: those that are not smaller than the largest that it has accepted (>=), or those that are \
+         larger (>), so that it accepts one write of each holder; with fencing = \"stored\"",
     ),
     key(
         "resource",
@@ -189,5 +206,12 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "a whole number from 1 to 3",
         "3",
         "how many renewal timers of one client may run; with renewal_timer = \"multiplying\"",
+    ),
+    key(
+        "bounds",
+        "tokens",
+        "a whole number from 1 to 60",
+        "60",
+        "how many fencing tokens one counter may issue; with fencing = \"stored\"",
     ),
 ];

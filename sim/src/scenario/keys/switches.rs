@@ -192,6 +192,22 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     ),
     of_each(key(
         "protocol",
+        "token",
+        "\"with-grant\" or \"read-later\"",
+        OF_PROFILE,
+        "when a client learns its fencing token, for a kind that stores some: with its grant (lockAndGetToken), or by a request of its \
+         own before its first write (getToken), which reads the newest one, of whomever",
+    )),
+    of_each(key(
+        "protocol",
+        "no_ttl_answer",
+        "\"grant\" or \"refusal\"",
+        OF_PROFILE,
+        "what a client makes of the answer that somebody holds the lock, and that it has no TTL, where a token comes with each grant: \
+         a grant with the token -1 (Redisson), or a refusal",
+    )),
+    of_each(key(
+        "protocol",
         "subscribe_to",
         "\"master\" or \"replica\"",
         "\"master\"",
