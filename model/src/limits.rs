@@ -61,6 +61,8 @@ pub const MAX_REGISTRATIONS: u8 = 16;
 pub const MAX_RENEWAL_TIMERS: u8 = 3;
 /// Fencing tokens that a counter in Redis may issue: so many that a bit for each fits into one word.
 pub const MAX_TOKENS: u8 = 60;
+/// The same where they would grow without end.
+pub const FEW_TOKENS: u8 = 6;
 /// The longest period of timers that multiply: five bits of a renewal table, of which three values are taken.
 pub const MAX_RENEWAL_PERIOD: u8 = 29;
 

@@ -10,7 +10,7 @@ use super::sections::{
     Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, Resource,
     StopsAt, Ttls,
 };
-use crate::limits::{EFFECTS_UNDER_WAY, MAX_EFFECTS_UNDER_WAY, RECEIPTS};
+use crate::limits::{EFFECTS_UNDER_WAY, FEW_TOKENS, MAX_EFFECTS_UNDER_WAY, MAX_TOKENS, RECEIPTS};
 use crate::locks::contract::{CallNames, LockContext, LockRequest};
 use crate::locks::holder::Holder;
 use crate::mutants::{ActiveMutant, Mutant};
@@ -388,7 +388,21 @@ impl Config {
             }
             Some(room) => room,
             None if matches!(capacity, Capacity::Effects) => self.effects_to_hold(),
+            None if matches!(capacity, Capacity::Tokens) => self.tokens_to_hold(),
             None => capacity.usual(),
+        }
+    }
+
+    /// How many tokens a counter may issue where the scenario does not say it. Where it may be set back, their numbers keep worlds
+    /// apart; and if everybody may ask for ever they would grow without end, so that few are enough to say so soon.
+    fn tokens_to_hold(&self) -> u8 {
+        let is_endless = self.some_client(|own| own.clients.acquires.is_none());
+        if self.counts_tokens_in_vain() {
+            u8::MAX
+        } else if is_endless && self.may_set_counter_back() {
+            FEW_TOKENS
+        } else {
+            MAX_TOKENS
         }
     }
 
@@ -484,6 +498,11 @@ impl Config {
     /// is promoted.
     pub(crate) const fn may_set_counter_back(&self) -> bool {
         self.can_fail_over() || self.can_restart() || self.faults.vanish_token > 0
+    }
+
+    /// Whether the numbers of tokens can make no difference beyond their order.
+    pub(crate) fn leaves_out_token_numbers(&self) -> bool {
+        self.counts_tokens_in_vain() || self.has_stored_tokens() && !self.may_set_counter_back()
     }
 
     /// Whether a client takes this answer to its acquire for a grant that is none: where a token comes with each grant, a TTL of

@@ -89,7 +89,7 @@ impl NormalForm {
             has_requests: config.is_split() && config.nodes() > 1 && config.faults.pause_node == 0,
             // A `WAIT` may be for the deletion of a receipt that nobody names any more.
             has_receipts: config.leaves_receipts() && !config.waits_for_deletions(),
-            has_tokens: config.counts_tokens_in_vain() || config.has_stored_tokens() && !config.may_set_counter_back(),
+            has_tokens: config.leaves_out_token_numbers(),
         }
     }
 

@@ -83,14 +83,24 @@ pub(crate) fn forget_unused<Y: Layout>(world: &mut World<Y>) {
     }
 }
 
+impl<Y: Layout> World<Y> {
+    /// The same without the numbers of tokens, where only their order can ever make a difference, or not even that: by it a run
+    /// may come back to where it was although the counter has grown meanwhile.
+    #[must_use]
+    pub fn up_to_token_numbers(&self, config: &Config) -> Self {
+        let mut world = *self;
+        if Y::Tokens::IS_THERE && config.leaves_out_token_numbers() {
+            leave_out(config, &mut world);
+        }
+        world
+    }
+}
+
 /// Leaves out of the tokens what nothing can show again: all of them where nobody looks at them, and everything but their
 /// order where the counter is never set back, so that the next one is always the largest.
 pub(super) fn leave_out<Y: Layout>(config: &Config, world: &mut World<Y>) {
     if !config.has_stored_tokens() {
         change_counters(world, |_| 0);
-        return;
-    }
-    if config.may_set_counter_back() {
         return;
     }
     const { assert!(MAX_TOKENS < 64, "a bit for each token") };

@@ -68,12 +68,14 @@ pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
             page.go_on(&format!("under way to it{age}: {}{receipts}", lock(config, effect)));
         }
     }
-    if let Some(newest) = state.resource_newest {
+    let stored = config.has_stored_tokens();
+    if let Some(newest) = state.resource_newest.map(|newest| if stored { state.resource_token } else { newest }) {
         let seen = if newest == 0 { "has accepted nothing yet".to_owned() } else { format!("has seen token {newest}") };
         page.say("resource", &seen);
         let threads = state.clients.iter().flat_map(|client| &client.threads);
         for sender in threads.filter(|thread| thread.write_under_way > 0) {
-            page.go_on(&format!("under way to it: {}'s write, with token {}", sender.name, sender.write_under_way));
+            let token = if stored { sender.stored_token_under_way } else { sender.write_under_way };
+            page.go_on(&format!("under way to it: {}'s write, with token {token}", sender.name));
         }
     }
     if let Some(acting) = &state.acting_master {
@@ -147,7 +149,11 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
     if thread.value > 0 {
         let _ = write!(says, ", by its acquire {}", thread.value);
     }
-    if thread.token > 0 {
+    if config.has_stored_tokens() {
+        if thread.stored_token > 0 {
+            let _ = write!(says, ", with token {}", thread.stored_token);
+        }
+    } else if thread.token > 0 {
         let _ = write!(says, ", with token {}", thread.token);
     }
     if !thread.acknowledged_by.is_empty() {

@@ -216,10 +216,11 @@ fn in_full_worlds<Y: Layout>(config: &Config, form: NormalForm, actions: &[Actio
         if turn.is_empty() {
             return Some(LassoRun { actions: taken, loop_start: length });
         }
-        if let Some((_, loop_start)) = met.iter().find(|(before, _)| *before == world) {
+        let alike = world.up_to_token_numbers(config);
+        if let Some((_, loop_start)) = met.iter().find(|(before, _)| *before == alike) {
             return Some(LassoRun { loop_start: *loop_start, actions: taken });
         }
-        met.push((world, length));
+        met.push((alike, length));
         for &action in turn {
             length = take(&mut world, action)?;
             while let Some(idle) = idle_action(config, form, actions, &world) {

@@ -43,12 +43,22 @@ impl Narrator<'_> {
                     "{master} counts {} and restarts the lease",
                     count(self.hold_count_on(node).into(), "hold")
                 );
+                let answer = answer + &self.token_granted(client, node);
                 (format!("HOLDS x{}", after.holds), Tone::Good, answer + &self.replicas_know())
             }
             Reply::Acquired => {
                 let waits_for = self.waits_for_none(client, name);
-                let answer = format!("{master} grants{}{waits_for}{}", self.replicas_know(), self.others_believe(name));
+                let token = self.token_granted(client, node);
+                let answer =
+                    format!("{master} grants{token}{}{waits_for}{}", self.replicas_know(), self.others_believe(name));
                 ("HOLDS".to_owned(), Tone::Good, answer)
+            }
+            Reply::Busy { .. } if after.believes() && !self.thread_before(client, thread).believes() => {
+                let holder = self.holder_on(node).unwrap_or("somebody");
+                let answer = format!(
+                    "{master} answers -1, the TTL of {holder}'s lock, which has none; {name} takes that for a grant with the token -1"
+                );
+                ("HOLDS".to_owned(), Tone::Bad, answer)
             }
             Reply::Busy { remaining_ticks } => {
                 let why = self.why_busy(node, remaining_ticks);
@@ -105,6 +115,13 @@ impl Narrator<'_> {
             None if self.hold_on(node).is_some_and(|hold| hold.ttl_ms.is_some()) => format!("{holder} has it"),
             None => format!("{holder} has it, and it has no TTL"),
         }
+    }
+
+    /// The token that comes with a grant of this node, if the client asks for that.
+    fn token_granted(&self, client: u8, node: u8) -> String {
+        let token = self.node_after(node).stored.token_counter();
+        let is_told = self.config.of_client(client).tokens_come_with_grants();
+        token.filter(|_| is_told).map_or_else(String::new, |token| format!(" with token {token}"))
     }
 
     /// A holder reads its token from the counter.

@@ -214,20 +214,45 @@ impl Narrator<'_> {
             let what = format!("{name} writes to the resource; the write is under way");
             return Row::of(self.step, what).showing(caller, "writes ..", Tone::Plain);
         }
+        let with = self.token_of_write(caller);
         let is_stale = self.has(Happening::StaleEffect);
         let call = if matches!(self.step.action, Action::Arrive { .. }) { "arrives" } else { "work()" };
         let (shows, tone, what) = match self.step.answer {
             Reply::Rejected => (
                 "REJECTS",
                 Tone::Odd,
-                format!("the resource rejects {name}'s effect: it has seen a newer fencing token"),
+                format!("the resource rejects {name}'s effect{with}: it has seen {}", self.newer_token()),
             ),
-            _ if is_stale => {
-                ("ACCEPTS", Tone::Bad, format!("the resource accepts {name}'s effect after one of a later holder"))
-            }
-            _ => ("accepts", Tone::Good, format!("the resource accepts {name}'s effect")),
+            _ if is_stale => (
+                "ACCEPTS",
+                Tone::Bad,
+                format!("the resource accepts {name}'s effect{with} after one of a later holder"),
+            ),
+            _ => ("accepts", Tone::Good, format!("the resource accepts {name}'s effect{with}")),
         };
         self.one_way(caller, Lane::Resource, call, what).showing(Lane::Resource, shows, tone)
+    }
+
+    /// The token that a write brings, where it comes from Redis.
+    fn token_of_write(&self, caller: Lane) -> String {
+        let Lane::Thread { client, thread } = caller else { return String::new() };
+        if !self.config.has_stored_tokens() {
+            return String::new();
+        }
+        let sender = self.thread_before(client, thread);
+        let is_late = matches!(self.step.action, Action::Arrive { .. });
+        match if is_late { sender.stored_token_under_way } else { sender.stored_token } {
+            0 => " with token -1".to_owned(),
+            token => format!(" with token {token}"),
+        }
+    }
+
+    /// What a resource has seen that rejects a write.
+    fn newer_token(&self) -> String {
+        match self.before.resource_token {
+            _ if !self.config.has_stored_tokens() => "a newer fencing token".to_owned(),
+            seen => format!("token {seen}"),
+        }
     }
 
     /// Time passes; `earlier` is the row of the ticks just before, if they had no event.
