@@ -1,9 +1,9 @@
 //! Fixed traces to draw, and random walks to draw.
 
 use lockstep_model::config::{
-    Bound, Bounds, Calls, ClientRole, ClientTables, Clients, Cluster, Config, Discovery, Faults, Fencing, Fsync,
-    InterruptedWait, LockObjects, MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule, ReplicasLeave,
-    Resend, Resource, StopsAt, Time, Ttls, WriteDelay,
+    AcceptedTokens, Bound, Bounds, Calls, ClientRole, ClientTables, Clients, Cluster, Config, Discovery, Faults,
+    Fencing, Fsync, InterruptedWait, LockObjects, MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule,
+    ReplicasLeave, Resend, Resource, StopsAt, Time, Ttls, WriteDelay,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
@@ -97,6 +97,7 @@ pub const SMALL: Config = Config {
         break_link: 0,
         persist_key: 0,
         vanish_receipts: 0,
+        vanish_token: 0,
         overwrite_key: 0,
     },
     resource: None,
@@ -172,9 +173,10 @@ pub const EVERYTHING: Config = Config {
         break_link: 1,
         persist_key: 1,
         vanish_receipts: 0,
+        vanish_token: 0,
         overwrite_key: 0,
     },
-    resource: Some(Resource { fencing: Fencing::Ideal, delay: WriteDelay::Any }),
+    resource: Some(Resource { fencing: Fencing::Ideal, delay: WriteDelay::Any, accepts: AcceptedTokens::EqualOrNewer }),
     ..SMALL
 };
 
@@ -239,7 +241,11 @@ pub fn wakeup() -> Trace {
 pub fn stale_effect() -> Trace {
     let config = Config {
         faults: Faults { pause_client: 1, ..SMALL.faults },
-        resource: Some(Resource { fencing: Fencing::None, delay: WriteDelay::None }),
+        resource: Some(Resource {
+            fencing: Fencing::None,
+            delay: WriteDelay::None,
+            accepts: AcceptedTokens::EqualOrNewer,
+        }),
         ..SMALL
     };
     let actions = [

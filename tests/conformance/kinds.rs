@@ -10,6 +10,8 @@ pub struct KindProofs {
     pub kind: LockKind,
     /// One call of every script, in an order in which each succeeds on an empty server.
     pub calls: fn(&Scripts) -> Vec<Call>,
+    /// The scripts that write nothing, so that a replica executes them too.
+    pub reading: &'static [&'static str],
     /// The rules that are made wrong, one at a time.
     pub wrong_scripts: &'static [WrongScript],
     /// The scenario with this name, where it is no built-in one.

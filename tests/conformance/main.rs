@@ -5,6 +5,7 @@
 
 mod drawn;
 mod fair;
+mod fenced;
 mod histories;
 mod kinds;
 mod plain;
@@ -24,6 +25,7 @@ const KINDS: &[kinds::KindProofs] = &[
     reentrant::PROOFS,
     fair::PROOFS,
     read_write::PROOFS,
+    fenced::PROOFS,
     #[cfg(feature = "toy")]
     toy::PROOFS,
 ];

@@ -15,6 +15,7 @@ use crate::{holder, lease};
 pub const PROOFS: KindProofs = KindProofs {
     kind: LockKind::Plain,
     calls: one_call_of_each,
+    reading: &[],
     wrong_scripts: &WRONG,
     scenario: variant_of_a_scenario,
     has_every_fault: false,

@@ -18,6 +18,7 @@ use crate::{holder, lease};
 pub const PROOFS: KindProofs = KindProofs {
     kind: LockKind::Reentrant,
     calls: one_call_of_each,
+    reading: &[],
     wrong_scripts: &WRONG,
     scenario: |_| None,
     has_every_fault: true,

@@ -70,6 +70,11 @@ fn a_replica_refuses_every_script_that_writes() {
         let mut connection = server.connect();
         for (index, call) in one_call_of_each(&Scripts::built_in()).into_iter().enumerate() {
             server.make_replica();
+            if KINDS.iter().any(|kind| kind.reading.contains(&call.script.name())) {
+                call.run(&mut connection).unwrap_or_else(|error| panic!("{error}"));
+                server.ask::<()>("REPLICAOF NO ONE");
+                continue;
+            }
             let refused = call.run(&mut connection).expect_err(call.script.name());
             assert!(
                 matches!(refused, Error::NotMaster { script } if script == call.script.name()),

@@ -310,6 +310,7 @@ fn more_room_than_a_world_needs_changes_no_verdict() {
         late_requests: most(Capacity::LateRequests),
         registrations: most(Capacity::Registrations),
         renewal_timers: most(Capacity::RenewalTimers),
+        tokens: most(Capacity::Tokens),
     };
     let mut compared = 0;
     for (scenario, usual) in builtin().into_iter().zip(BUILT_IN.iter()) {

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lockstep_model::Happening;
 use lockstep_model::config::{
-    Bound, Fault, Faults, Fencing, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule, WriteDelay,
+    AcceptedTokens, Bound, Fault, Faults, Fencing, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule,
+    WriteDelay,
 };
 use lockstep_model::mutants::Mutant;
 use lockstep_model::outcomes::SWITCH_VALUES;
@@ -110,7 +111,11 @@ fn rich() -> Vec<Config> {
                 config.time.renew_every = Some(1);
                 config.time.wait_limit = Some(2);
                 config.cluster.promote = promote;
-                config.resource = Some(Resource { fencing: Fencing::Ideal, delay: WriteDelay::None });
+                config.resource = Some(Resource {
+                    fencing: if lock.facts().tokens.is_there() { Fencing::Stored } else { Fencing::Ideal },
+                    delay: WriteDelay::None,
+                    accepts: AcceptedTokens::EqualOrNewer,
+                });
                 config.protocol = profile.protocol();
                 config.faults = Faults {
                     crash_client: 1,
@@ -133,6 +138,7 @@ fn rich() -> Vec<Config> {
                     refuse_writes: 1,
                     break_link: 1,
                     persist_key: 1,
+                    vanish_token: u8::from(lock.facts().tokens.is_there()),
                     ..Faults::default()
                 };
                 config.time.jump = 2;

@@ -32,6 +32,7 @@ mod rules;
 mod standstills;
 mod starts;
 mod ties;
+mod tokens;
 mod two_commands;
 mod unlike;
 mod validity;

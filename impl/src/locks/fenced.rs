@@ -13,13 +13,12 @@ use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
 use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
 
 /// The scripts, by kind and verb.
-pub(super) const SCRIPTS: [(&str, &str); 7] = [
+pub(super) const SCRIPTS: [(&str, &str); 6] = [
     ("fenced/acquire", include_str!("../../scripts/fenced/acquire.lua")),
     ("fenced/acquire_with_token", include_str!("../../scripts/fenced/acquire_with_token.lua")),
     ("fenced/read_token", include_str!("../../scripts/fenced/read_token.lua")),
     ("fenced/renew", include_str!("../../scripts/fenced/renew.lua")),
     ("fenced/release", include_str!("../../scripts/fenced/release.lua")),
-    ("fenced/release_without_receipt", include_str!("../../scripts/fenced/release_without_receipt.lua")),
     ("fenced/force_release", include_str!("../../scripts/fenced/force_release.lua")),
 ];
 
@@ -52,15 +51,6 @@ pub fn release(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease
         "fenced/release",
         vec![names.lock().into(), names.channel(), names.receipt(receipt.release_id())],
         vec![UNLOCK_MESSAGE.into(), lease.ms().to_string(), holder.to_string(), receipt.lease().ms().to_string()],
-    )
-}
-
-/// Releases one hold without a receipt: sent again, it releases another hold.
-pub fn release_without_receipt(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
-    scripts.call(
-        "fenced/release_without_receipt",
-        vec![names.lock().into(), names.channel()],
-        vec![UNLOCK_MESSAGE.into(), lease.ms().to_string(), holder.to_string()],
     )
 }
 
@@ -168,7 +158,7 @@ impl ScriptReply for FencedRenewReply {
     }
 }
 
-/// What [`release`] and [`release_without_receipt`] reply.
+/// What [`release`] replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum FencedReleaseReply {
     /// The last hold is gone and the lock is free.

@@ -77,6 +77,8 @@ impl Lock for Plain {
         reader_calls: None,
     };
 
+    const HAS_SMALL_WORLDS: bool = false;
+
     type Values = HoldValues;
     type Tokens = NoTokens;
     type Several = Self;

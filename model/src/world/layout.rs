@@ -177,7 +177,7 @@ impl<W: InLayout> WithKind for OfKind<'_, W> {
         // The constant alone, so that the compiler makes no copy that is never used.
         if L::HAS_SPLIT_WORLDS {
             if config.is_split() {
-                return if config.is_roomy() {
+                return if !L::HAS_SMALL_WORLDS || config.is_roomy() {
                     work.run::<Roomiest<L, RoomySplit>>(config)
                 } else {
                     work.run::<Largest<L, Split>>(config)
@@ -186,6 +186,10 @@ impl<W: InLayout> WithKind for OfKind<'_, W> {
         } else {
             assert!(!config.is_split(), "the scenario reader refuses a split network for this kind of lock");
         }
-        if config.is_roomy() { work.run::<Roomiest<L, Atomic>>(config) } else { work.run::<Largest<L, Atomic>>(config) }
+        if !L::HAS_SMALL_WORLDS || config.is_roomy() {
+            work.run::<Roomiest<L, Atomic>>(config)
+        } else {
+            work.run::<Largest<L, Atomic>>(config)
+        }
     }
 }

@@ -83,6 +83,9 @@ fn note_not_yet(parts: &Parts, sections: &Sections<'_>, top: &Section<'_>) {
         let help = "use a newer profile: Redisson has such a lock since 3.20";
         beside(&sections.protocol, "profile", "Redisson of 2021", help);
     }
+    if parts.somebody(|own| !own.protocol.receipts) {
+        beside(&sections.protocol, "receipts", "releases without receipts", "use receipts = true");
+    }
     // A call that answers a token ignores the lease that it is given (docs/facts/family.md#fenced-lock).
     if !parts.somebody(|own| own.protocol.token == TokenRule::WithGrant) {
         return;

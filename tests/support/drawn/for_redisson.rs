@@ -28,6 +28,8 @@ const LEFT_OUT: &[&str] = &[
     "remembered_lease",
     "unanswered_ask",
     "refused_call",
+    "read_release",
+    "no_ttl_answer",
     "lock_delay",
     "start_delay",
 ];
@@ -46,12 +48,14 @@ const PROFILES: &[&str] = &[
 /// What stands in the place of the rows of other worlds: a watchdog renews at a third of the lease, a client without replicas sends
 /// either nothing again or everything, and one beside replicas everything.
 const OF_REDISSON: &[DrawnKey] = &[
-    always("lock", &["\"reentrant\"", "\"reentrant\"", "\"reentrant\"", "\"fair\""]),
+    always("lock", &["\"reentrant\"", "\"reentrant\"", "\"reentrant\"", "\"fair\"", "\"read-write\"", "\"fenced\""]),
     always("profile", PROFILES),
     always("lease", &["1", "2", "3", "3", "3", "4", "6"]),
     row("renew_every", &["1"], 65, |said| said.is("lease", "3")),
     row("renew_every", &["2"], 100, |said| said.is("lease", "6")),
-    row("mode", &["\"split\"", "\"split\"", "\"atomic\""], 100, |said| !said.queues()),
+    row("mode", &["\"split\"", "\"split\"", "\"atomic\""], 100, |said| {
+        !said.queues() && !said.shares() && !said.issues_tokens()
+    }),
     row("resend", &["\"all\"", "\"all\"", "\"none\""], 100, |said| said.is_split() && !said.some("replicas")),
     row("resend", &["\"all\""], 100, Said::is_split),
     row("wait_after", &["\"every-call\""], 100, |said| {
@@ -62,7 +66,9 @@ const OF_REDISSON: &[DrawnKey] = &[
     }),
     row("hold_at_most", &["1", "2", "2", "3", "4"], 80, |_| true),
     row("promote", &["\"any\"", "\"most-data\"", "\"priority\""], 30, |said| said.some("replicas")),
-    row("renewal_timer", &["\"multiplying\""], 10, |said| said.has("renew_every") && !said.is_split()),
+    row("renewal_timer", &["\"multiplying\""], 10, |said| {
+        said.has("renew_every") && !said.is_split() && !said.shares()
+    }),
 ];
 
 /// The rows in their order, with those of Redisson where the others stood.

@@ -499,7 +499,7 @@ fn values<'a>(rows: impl IntoIterator<Item = &'a DrawnKey>, wildness: u16) -> Ve
     let drawn = |row: &DrawnKey| {
         let is_fault = table_of(row.key) == "faults";
         let often = if is_fault { (row.often * wildness).min(80) } else { row.often };
-        let value = select(if row.key == "lock" { lock_words().to_vec() } else { row.values.to_vec() });
+        let value = select(if row.values.is_empty() { lock_words().to_vec() } else { row.values.to_vec() });
         match often {
             100 => value.prop_map(Some).boxed(),
             _ => weighted(Probability::new(f64::from(often) / 100.0), value).boxed(),

@@ -55,10 +55,6 @@ impl Translation for FencedTranslation {
     fn release(&self, context: &RequestContext, caller: &ScriptCaller, release_id: &str) -> ScriptRequest {
         let RequestContext { scripts, names, lease, .. } = context;
         let holder = &caller.holder;
-        if !context.has_receipts {
-            let call = fenced::release_without_receipt(scripts, names, holder, *lease);
-            return ScriptRequest::new(call, release_words);
-        }
         let receipt = ReleaseReceipt::new(release_id, context.receipt_lease);
         let request = ScriptRequest::new(fenced::release(scripts, names, holder, *lease, &receipt), release_words);
         if context.deletes_receipts { request.followed_by(receipt.deletion(names)) } else { request }
@@ -100,7 +96,7 @@ impl Translation for FencedTranslation {
             driver_prefix: "fenced:",
             acquire: "RedissonFencedLock.tryLockAndGetTokenInnerAsync → [-1, token] | [ttl, -1]",
             release: "RedissonLock.unlockInnerAsync → true | false | null (IllegalMonitorStateException)",
-            release_without_receipt: "(none; as RedissonLock.unlockInnerAsync until 3.15)",
+            release_without_receipt: "(none)",
             renew: "LockTask.renew",
             force_release: "RedissonLock.forceUnlockAsync → true | false",
         }
