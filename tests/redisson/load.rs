@@ -201,7 +201,7 @@ const ACQUIRES: &str = "a later acquire of that client is granted, and its maste
 const RENEWALS: &str = "renewals of the long hold, beside as many as one timer can send";
 
 /// Why a load without a fault shows nothing of an exhibit.
-const NEED_A_FAULT: [(&str, &str); 13] = [
+const NEED_A_FAULT: [(&str, &str); 14] = [
     ("B8", "a failover, and a client that asks for the number of replicas while the new master has none yet"),
     (
         "C8",
@@ -216,6 +216,10 @@ const NEED_A_FAULT: [(&str, &str); 13] = [
     (
         "D14",
         "no fault, but a write lock that is held for a whole lockWatchdogTimeout after the release of a read inside it: 30 s by default",
+    ),
+    (
+        "E9",
+        "no fault, but a reader that asks while a writer reads inside its lock, and that writer releases the write lock first",
     ),
     ("F6", "the process of a first waiter has to die, and its deadline to come while the next one sleeps"),
     (

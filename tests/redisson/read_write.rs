@@ -3,7 +3,7 @@
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config, LockKind, Reply};
 use lockstep_sim::replay::{Player, suited};
-use lockstep_sim::scenario::Scenario;
+use lockstep_sim::scenario::{BuiltIn, Scenario};
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
@@ -85,6 +85,45 @@ fn reads_inside_a_write(config: &Config) -> Trace {
         actions.push(Action::Renew { client: 0 });
     }
     recorded(&[&actions[..], &[Action::Tick]].concat()).expect("it can happen")
+}
+
+/// Of a writer that releases and reads on: a reader that waits is told nothing (docs/facts/family.md#read-write). A model in which it is
+/// told is contradicted by each version, by the message that does not come.
+#[test]
+fn no_version_tells_a_waiting_reader_of_a_downgrade() {
+    let versions = [
+        ("redisson-4.7", "4.7.0"),
+        ("redisson-4.3", "4.3.1"),
+        ("redisson-3.52", "3.52.0"),
+        ("redisson-3.43", "3.43.0"),
+    ];
+    at_once(&versions, |(profile, version)| {
+        let difference = |rule: &str| {
+            let text = BuiltIn::named("read-write-downgrade-tells-nobody").expect("it is built in").text;
+            let protocol = format!("[protocol]\nprofile = \"{profile}\"\n{rule}\n\n[[client]]");
+            let scenario = Scenario::parse("downgrade", &text.replacen("[[client]]", &protocol, 1));
+            let config = suited(&scenario.unwrap_or_else(|error| panic!("{error}")).config, &servers()[0]);
+            let mut player = Player::start(&servers()[0], &config, redisson(version)).expect("it starts");
+            let result = player.replay(&downgrades_beside_a_reader(&config), false).expect("it answers");
+            (result.left, result.difference.map(|found| found.what))
+        };
+        assert_eq!(difference(""), (None, None), "{version}");
+        assert_eq!(difference("downgrade = \"publishes\""), (None, Some("messages to B".to_owned())), "{version}");
+    });
+}
+
+fn downgrades_beside_a_reader(config: &Config) -> Trace {
+    const WRITER: u8 = 0;
+    const READER: u8 = 1;
+    let actions = [
+        Action::Acquire { client: 0, thread: WRITER },
+        Action::Acquire { client: 0, thread: READER },
+        Action::Acquire { client: 1, thread: READER },
+        Action::Subscribe { client: 1, thread: READER },
+        Action::SecondAsk { client: 1, thread: READER },
+        Action::Release { client: 0, thread: WRITER },
+    ];
+    Trace::record("downgrade", "", config, About::Drawn, &actions, "").expect("it can happen")
 }
 
 /// `writeLock().forceUnlock()` answers that there was no write lock, and what its client reads is renewed on

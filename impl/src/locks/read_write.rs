@@ -14,11 +14,12 @@ use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
 use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
 
 /// The scripts, by kind and verb.
-pub(super) const SCRIPTS: [(&str, &str); 7] = [
+pub(super) const SCRIPTS: [(&str, &str); 8] = [
     ("read_write/read_acquire", include_str!("../../scripts/read_write/read_acquire.lua")),
     ("read_write/write_acquire", include_str!("../../scripts/read_write/write_acquire.lua")),
     ("read_write/read_release", include_str!("../../scripts/read_write/read_release.lua")),
     ("read_write/write_release", include_str!("../../scripts/read_write/write_release.lua")),
+    ("read_write/write_release_told", include_str!("../../scripts/read_write/write_release_told.lua")),
     ("read_write/read_renew", include_str!("../../scripts/read_write/read_renew.lua")),
     ("read_write/write_renew", include_str!("../../scripts/read_write/write_renew.lua")),
     ("read_write/force_release", include_str!("../../scripts/read_write/force_release.lua")),
@@ -37,6 +38,15 @@ pub enum Access {
     Read,
     /// Alone.
     Write,
+}
+
+/// Whom a writer tells that releases its last hold and reads on: other readers may join it from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DowngradeMessage {
+    /// Nobody, as Redisson: a reader that waits sleeps for as long as it was told.
+    None,
+    /// All who wait.
+    ToAll,
 }
 
 /// Takes the lock, or enters it once more.
@@ -69,7 +79,8 @@ pub fn renew(scripts: &Scripts, names: &Names, access: Access, holder: &HolderId
     }
 }
 
-/// Releases one hold, and stores a receipt. `lease`: of the holds of a writer that remain; those of a reader have their own.
+/// Releases one hold, and stores a receipt. `lease`: of the holds of a writer that remain; those of a reader have their own. `message`: what
+/// a writer says that reads on.
 pub fn release(
     scripts: &Scripts,
     names: &Names,
@@ -77,6 +88,7 @@ pub fn release(
     holder: &HolderId,
     lease: Lease,
     receipt: &ReleaseReceipt,
+    message: DowngradeMessage,
 ) -> Call {
     let (lock, channel) = (names.lock().to_owned(), names.read_write_channel());
     let receipt_key = names.receipt(receipt.release_id());
@@ -90,7 +102,11 @@ pub fn release(
         Access::Write => {
             let lease = lease.ms().to_string();
             let args = vec![WRITE_UNLOCK_MESSAGE.into(), lease, holder.as_writer(), receipt_lease];
-            scripts.call("read_write/write_release", vec![lock, channel, receipt_key], args)
+            let script = match message {
+                DowngradeMessage::None => "read_write/write_release",
+                DowngradeMessage::ToAll => "read_write/write_release_told",
+            };
+            scripts.call(script, vec![lock, channel, receipt_key], args)
         }
     }
 }
@@ -231,7 +247,8 @@ impl<C: ConnectionLike> ReadWriteLock<C> {
         lease: Lease,
         receipt: &ReleaseReceipt,
     ) -> Result<ReadWriteReleaseReply, Error> {
-        let reply = release(&self.scripts, &self.names, access, holder, lease, receipt).ask(&mut self.connection)?;
+        let call = release(&self.scripts, &self.names, access, holder, lease, receipt, DowngradeMessage::None);
+        let reply = call.ask(&mut self.connection)?;
         // The release is answered, even if its receipt cannot be deleted: the receipt expires.
         let _: redis::RedisResult<()> = receipt.deletion(&self.names).query(&mut self.connection);
         Ok(reply)

@@ -3,7 +3,7 @@
 use super::calls::{InterruptedAcquire, RefusedCall, Resend, UnansweredAsk};
 use super::clients::ClientRole;
 use super::profiles::{
-    AcquireRule, AnsweredReceipt, ExtendRule, ReleaseRule, RenewalTimer, ValueRule, WaitAfter, WaitRule,
+    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, ReleaseRule, RenewalTimer, ValueRule, WaitAfter, WaitRule,
 };
 use super::sections::{
     Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, StopsAt,
@@ -494,6 +494,7 @@ impl Config {
             has_bare_extend: self.has_bare_extend(),
             sets_ttl_apart,
             takes_own: matches!(self.protocol.acquire, AcquireRule::OwnOrFree),
+            tells_of_downgrade: false,
             mutant: self.active_mutant(),
         }
     }
@@ -516,6 +517,7 @@ impl Config {
             queue_wait_ticks: own_limit.or(self.time.queue_wait).unwrap_or(0),
             may_queue: own.wait_limit != Some(0),
             leaves_receipts: own.protocol.receipts,
+            tells_of_downgrade: own.protocol.downgrade == Downgrade::Publishes,
             ..context
         }
     }

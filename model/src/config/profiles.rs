@@ -58,6 +58,9 @@ pub struct Protocol {
     /// What the release of a reader does to the renewal of a writer that is the same thread; read for kinds that have both.
     #[serde(default, skip_serializing_if = "is_default")]
     pub read_release: ReadRelease,
+    /// Whom a writer tells that releases and reads on; read for kinds that have both.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub downgrade: Downgrade,
     /// On which node clients subscribe to unlock messages.
     #[serde(default, skip_serializing_if = "is_default")]
     pub subscribe_to: SubscribeTo,
@@ -102,6 +105,19 @@ pub enum ReadRelease {
     EndsWriteRenewal,
     /// Nothing: the write lock is renewed until it is released (Redisson 3.43; docs/facts/family.md#older-versions-of-the-read-write-lock).
     OwnRenewal,
+}
+
+/// Whom a writer tells that releases the write lock and reads on: from then on other readers may join it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Downgrade {
+    /// Nobody: a reader that waits sleeps until its timer fires (Redisson, each version that was run;
+    /// docs/facts/family.md#read-write).
+    #[default]
+    Silent,
+    /// All who wait, by the message of a writer that frees the lock: no version of Redisson does.
+    Publishes,
 }
 
 /// On which node a client subscribes to unlock messages (Redisson: `subscriptionMode`, `MASTER` unless it is set;
@@ -441,6 +457,7 @@ impl Profile {
             release: ReleaseRule::Compare,
             extend: ExtendRule::Compare,
             read_release: ReadRelease::EndsWriteRenewal,
+            downgrade: Downgrade::Silent,
             subscribe_to: SubscribeTo::Master,
         };
         match self {

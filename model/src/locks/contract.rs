@@ -246,6 +246,8 @@ pub struct LockContext {
     pub sets_ttl_apart: bool,
     /// Whether an acquire takes a lock that has its own value already.
     pub takes_own: bool,
+    /// Whether a writer that releases and reads on tells those who wait.
+    pub tells_of_downgrade: bool,
     /// The rule that is wrong on purpose, if any.
     pub mutant: ActiveMutant,
 }

@@ -173,9 +173,11 @@ impl ReadWrite {
         if self.reads.iter().all(|count| *count == 0) {
             return Outcome::of(self.freed(), writes, LockReply::Released).publishing(Publish::UnlockAll);
         }
-        // A downgrade: nobody is told.
+        // A downgrade: other readers may join from now on, and only by a switch somebody is told. That message follows what is
+        // written, so that a node that refuses to write publishes none.
         let after = Self { mode: Some(Held::Read), writer: 0, writes: 0, ..self };
-        Outcome::of(after, Writes::NONE.content(KeyFamily::Lock), LockReply::Released)
+        let outcome = Outcome::of(after, Writes::NONE.content(KeyFamily::Lock), LockReply::Released);
+        if context.tells_of_downgrade { outcome.publishing(Publish::UnlockAll) } else { outcome }
     }
 
     fn renew(self, context: LockContext, holder: Holder) -> Outcome<Self> {

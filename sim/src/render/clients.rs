@@ -98,6 +98,7 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         release,
         extend,
         read_release,
+        downgrade,
         subscribe_to,
     } = protocol;
     vec![
@@ -116,6 +117,7 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         ("release", json!(release)),
         ("extend", json!(extend)),
         ("read_release", json!(read_release)),
+        ("downgrade", json!(downgrade)),
         ("subscribe_to", json!(subscribe_to)),
     ]
 }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, ExtendRule, FailedRenewal,
+    AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ExtendRule, FailedRenewal,
     InterruptedWait, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal,
     PartialRelease, Profile, Protocol, ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, Resend, StopsAt,
     SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
@@ -158,6 +158,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let release = section.word("release", "rule for releases", &RELEASE_RULES);
     let extend = section.word("extend", "rule for extensions", &EXTEND_RULES);
     let read_release = section.word("read_release", "effect of a read release", &READ_RELEASES);
+    let downgrade = section.word("downgrade", "message of a downgrade", &DOWNGRADES);
     let subscribe_to = section.word("subscribe_to", "place of a subscription", &SUBSCRIBE_TO);
     let switches = profile.optional().or(None)?.map_or(otherwise, Profile::protocol);
     Some(Protocol {
@@ -178,6 +179,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         release: release.or(switches.release)?,
         extend: extend.or(switches.extend)?,
         read_release: read_release.or(switches.read_release)?,
+        downgrade: downgrade.or(switches.downgrade)?,
         // Nor this: it is of the deployment.
         subscribe_to: subscribe_to.or(otherwise.subscribe_to)?,
     })
@@ -248,6 +250,8 @@ const EXTEND_RULES: [(&str, Option<ExtendRule>); 2] =
     [("compare", Some(ExtendRule::Compare)), ("overwrite", Some(ExtendRule::Overwrite))];
 const READ_RELEASES: [(&str, Option<ReadRelease>); 2] =
     [("ends-write-renewal", Some(ReadRelease::EndsWriteRenewal)), ("own-renewal", Some(ReadRelease::OwnRenewal))];
+const DOWNGRADES: [(&str, Option<Downgrade>); 2] =
+    [("silent", Some(Downgrade::Silent)), ("publishes", Some(Downgrade::Publishes))];
 const ROLES: [(&str, Option<ClientRole>); 3] =
     [("both", Some(ClientRole::Both)), ("reader", Some(ClientRole::Reader)), ("writer", Some(ClientRole::Writer))];
 const SUBSCRIBE_TO: [(&str, Option<SubscribeTo>); 2] =

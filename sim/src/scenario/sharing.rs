@@ -28,9 +28,11 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                 .note(&note("role"));
         }
         for place in sections.places(parts) {
-            Contradiction::of(place.protocol, "read_release", "this kind of lock has no readers")
-                .with(lock.clone(), label.clone())
-                .note(&note("read_release"));
+            for key in ["read_release", "downgrade"] {
+                Contradiction::of(place.protocol, key, "this kind of lock has no readers")
+                    .with(lock.clone(), label.clone())
+                    .note(&note(key));
+            }
         }
         return;
     }

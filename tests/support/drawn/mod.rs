@@ -366,6 +366,7 @@ const ROWS: &[DrawnKey] = &[
     row("read_release", &["\"ends-write-renewal\"", "\"own-renewal\""], 40, |said| {
         said.has("renew_every") && said.shares()
     }),
+    row("downgrade", &["\"silent\"", "\"publishes\"", "\"publishes\""], 40, Said::shares),
     row("missed_renewal", &["\"lower-first\"", "\"stop-timer\"", "\"forget\"", "\"tell-holder\""], 25, |said| {
         said.has("renew_every")
     }),

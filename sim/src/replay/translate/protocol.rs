@@ -1,7 +1,7 @@
 //! The dictionary of three languages: what an action of the model is in our scripts and commands, and in Redisson. The page
 //! `docs/protocol.md` is made of it.
 
-use lockstep_model::config::{AcquireRule, ExtendRule, ReleaseRule};
+use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, ReleaseRule};
 use lockstep_model::{Action, ActionKind};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
@@ -53,6 +53,7 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         acquire: AcquireRule::SetNxPx,
         release: ReleaseRule::Compare,
         extend: ExtendRule::Compare,
+        downgrade: Downgrade::Silent,
         deletes_receipts: has_receipts,
     };
     let (with_receipts, without_receipts) = (context(true), context(false));
@@ -101,6 +102,13 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         rows.push(row(ProtocolPart::Renew, format!("extend = \"overwrite\": {overwrite}"), "(none; SET XX PX)"));
     }
     if shares {
+        let telling = RequestContext { downgrade: Downgrade::Publishes, ..context(true) };
+        let telling = words(&translation.release(&telling, &caller, "ID"));
+        rows.push(row(
+            ProtocolPart::Release,
+            format!("downgrade = \"publishes\": {telling}"),
+            "(none; it tells nobody)",
+        ));
         let reader = ScriptCaller { holder: HolderId::new("A", 2), acquire: Some(1), now_ms: NOW_MS };
         let mut of_reader = |part, request: &ScriptRequest, redisson| {
             rows.push(row(part, format!("as a reader: {}", words(request)), redisson));

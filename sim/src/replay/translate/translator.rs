@@ -60,6 +60,7 @@ impl Translator {
                 acquire: own.protocol.acquire,
                 release: own.protocol.release,
                 extend: own.protocol.extend,
+                downgrade: own.protocol.downgrade,
                 // Where request and answer are one step nobody reads one, and the model has none.
                 deletes_receipts: !own.is_split() || own.protocol.answered_receipt == AnsweredReceipt::Delete,
             })

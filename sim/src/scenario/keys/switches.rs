@@ -190,6 +190,14 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "what the release of a reader does to the renewal of the write lock that the same thread has: it takes one hold of that out of \
          the table of the watchdog as well (Redisson 3.52 to 4.7), or nothing",
     ),
+    key(
+        "protocol",
+        "downgrade",
+        "\"silent\" or \"publishes\"",
+        OF_PROFILE,
+        "whom a writer tells that releases the write lock and reads on, so that other readers may join it: nobody (Redisson), or all who \
+         wait, by the message of a release",
+    ),
     of_each(key(
         "protocol",
         "subscribe_to",
