@@ -63,7 +63,9 @@ impl ActionKind {
 
     /// Whether the same is so in a scenario like this one: whoever leaves a queue asks a node to write.
     fn asks_a_node(self, config: &Config) -> bool {
-        self.reaches_a_node(config.is_split()) || self == Self::GiveUp && config.queues()
+        self.reaches_a_node(config.is_split())
+            || self == Self::GiveUp && config.queues()
+            || self == Self::Interrupt && config.leaves_queue_interrupted()
     }
 
     /// Every answer where request and answer are steps of their own: the caller is told nothing yet.
@@ -186,7 +188,14 @@ impl ActionKind {
                 (ReplyKind::Unknown, always),
                 (ReplyKind::ToldRefused, |config| is_contended(config) && config.refuses_unanswered_asks()),
             ],
-            Self::Interrupt => &[(ReplyKind::Interrupted, always)],
+            Self::Interrupt => &[
+                (ReplyKind::Interrupted, |config| {
+                    let leaves = |own: &Config| own.leaves_queue_interrupted() && !own.swallows_interrupts();
+                    config.some_client(|own| own.waits() && !leaves(own))
+                }),
+                (ReplyKind::LeftQueue, |config| is_contended(config) && config.leaves_queue_interrupted()),
+                (ReplyKind::Unreachable, |config| can_be_unreachable(config) && config.leaves_queue_interrupted()),
+            ],
             Self::Discover
             | Self::GoBack
             | Self::Register

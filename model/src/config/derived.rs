@@ -3,7 +3,8 @@
 use super::calls::{InterruptedAcquire, RefusedCall, Resend, UnansweredAsk};
 use super::clients::ClientRole;
 use super::profiles::{
-    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, ReleaseRule, RenewalTimer, ValueRule, WaitAfter, WaitRule,
+    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, InterruptedWaiter, ReleaseRule, RenewalTimer, ValueRule,
+    WaitAfter, WaitRule,
 };
 use super::sections::{
     Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, StopsAt,
@@ -525,6 +526,11 @@ impl Config {
     /// Whether refused clients stand in a queue.
     pub fn queues(&self) -> bool {
         self.lock.facts().queue.is_there() && self.waits()
+    }
+
+    /// Whether the waiters of some client leave the queue when they are interrupted.
+    pub fn leaves_queue_interrupted(&self) -> bool {
+        self.queues() && self.some_client(|own| own.protocol.interrupted_waiter == InterruptedWaiter::LeavesQueue)
     }
 
     /// Whether a call of this thread names its lease, if the thread has so many holds around it: nothing renews such a hold

@@ -61,6 +61,10 @@ pub struct Protocol {
     /// Whom a writer tells that releases and reads on; read for kinds that have both.
     #[serde(default, skip_serializing_if = "is_default")]
     pub downgrade: Downgrade,
+    /// What becomes of the place of a waiter that is interrupted; read for kinds with a queue
+    /// ([`Facts::queue`](crate::locks::Facts::queue)).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub interrupted_waiter: InterruptedWaiter,
     /// On which node clients subscribe to unlock messages.
     #[serde(default, skip_serializing_if = "is_default")]
     pub subscribe_to: SubscribeTo,
@@ -118,6 +122,18 @@ pub enum Downgrade {
     Silent,
     /// All who wait, by the message of a writer that frees the lock: no version of Redisson does.
     Publishes,
+}
+
+/// What becomes of the place in the queue of a waiter that is interrupted and leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum InterruptedWaiter {
+    /// It stays until its deadline (Redisson, each version that was run; docs/facts/family.md#fair).
+    #[default]
+    StaysQueued,
+    /// It leaves the queue, by the request of a waiter whose limit is over: no version of Redisson does.
+    LeavesQueue,
 }
 
 /// On which node a client subscribes to unlock messages (Redisson: `subscriptionMode`, `MASTER` unless it is set;
@@ -458,6 +474,7 @@ impl Profile {
             extend: ExtendRule::Compare,
             read_release: ReadRelease::EndsWriteRenewal,
             downgrade: Downgrade::Silent,
+            interrupted_waiter: InterruptedWaiter::StaysQueued,
             subscribe_to: SubscribeTo::Master,
         };
         match self {

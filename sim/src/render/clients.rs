@@ -99,6 +99,7 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         extend,
         read_release,
         downgrade,
+        interrupted_waiter,
         subscribe_to,
     } = protocol;
     vec![
@@ -118,6 +119,7 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         ("extend", json!(extend)),
         ("read_release", json!(read_release)),
         ("downgrade", json!(downgrade)),
+        ("interrupted_waiter", json!(interrupted_waiter)),
         ("subscribe_to", json!(subscribe_to)),
     ]
 }

@@ -4,9 +4,9 @@ use core::ops::Range;
 
 use lockstep_model::config::{
     AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ExtendRule, FailedRenewal,
-    InterruptedWait, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal,
-    PartialRelease, Profile, Protocol, ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, Resend, StopsAt,
-    SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
+    InterruptedWait, InterruptedWaiter, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS,
+    MissedRenewal, PartialRelease, Profile, Protocol, ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, Resend,
+    StopsAt, SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -159,6 +159,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let extend = section.word("extend", "rule for extensions", &EXTEND_RULES);
     let read_release = section.word("read_release", "effect of a read release", &READ_RELEASES);
     let downgrade = section.word("downgrade", "message of a downgrade", &DOWNGRADES);
+    let interrupted_waiter = section.word("interrupted_waiter", "place of an interrupted waiter", &INTERRUPTED_WAITERS);
     let subscribe_to = section.word("subscribe_to", "place of a subscription", &SUBSCRIBE_TO);
     let switches = profile.optional().or(None)?.map_or(otherwise, Profile::protocol);
     Some(Protocol {
@@ -180,6 +181,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         extend: extend.or(switches.extend)?,
         read_release: read_release.or(switches.read_release)?,
         downgrade: downgrade.or(switches.downgrade)?,
+        interrupted_waiter: interrupted_waiter.or(switches.interrupted_waiter)?,
         // Nor this: it is of the deployment.
         subscribe_to: subscribe_to.or(otherwise.subscribe_to)?,
     })
@@ -252,6 +254,8 @@ const READ_RELEASES: [(&str, Option<ReadRelease>); 2] =
     [("ends-write-renewal", Some(ReadRelease::EndsWriteRenewal)), ("own-renewal", Some(ReadRelease::OwnRenewal))];
 const DOWNGRADES: [(&str, Option<Downgrade>); 2] =
     [("silent", Some(Downgrade::Silent)), ("publishes", Some(Downgrade::Publishes))];
+const INTERRUPTED_WAITERS: [(&str, Option<InterruptedWaiter>); 2] =
+    [("stays-queued", Some(InterruptedWaiter::StaysQueued)), ("leaves-queue", Some(InterruptedWaiter::LeavesQueue))];
 const ROLES: [(&str, Option<ClientRole>); 3] =
     [("both", Some(ClientRole::Both)), ("reader", Some(ClientRole::Reader)), ("writer", Some(ClientRole::Writer))];
 const SUBSCRIBE_TO: [(&str, Option<SubscribeTo>); 2] =

@@ -64,15 +64,22 @@ impl Narrator<'_> {
 
     /// A waiter's limit is over; where there is a queue it leaves that.
     pub(super) fn give_up(&self, client: u8, thread: u8) -> Vec<Row> {
+        let what = format!("{}'s wait limit is over: it stops waiting", self.step.lane);
+        if self.step.answer == Reply::Done {
+            return self.alone(Lane::Thread { client, thread }, GIVES_UP, Tone::Odd, what);
+        }
+        self.leave_queue((client, thread), GIVES_UP, what)
+    }
+
+    /// A waiter that stops waiting takes its place out of the queue.
+    pub(super) fn leave_queue(&self, (client, thread): (u8, u8), shows: &'static str, what: String) -> Vec<Row> {
         let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
-        let (name, master) = (&self.step.lane, node_name(node));
-        let what = format!("{name}'s wait limit is over: it stops waiting");
+        let master = node_name(node);
         let (says, tone, answer) = match self.step.answer {
-            Reply::Done => return self.alone(caller, GIVES_UP, Tone::Odd, what),
             Reply::Unreachable => {
                 let vain =
                     format!("{what}; {master} does not answer, so its place in the queue stays until its deadline");
-                return vec![self.one_way(caller, Lane::Node(node), GIVES_UP, vain).lost()];
+                return vec![self.one_way(caller, Lane::Node(node), shows, vain).lost()];
             }
             Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => self.refuses_to_write(node),
             _ => {
@@ -80,7 +87,7 @@ impl Narrator<'_> {
                 (self.label(), Tone::Plain, answer)
             }
         };
-        self.request(caller, node, GIVES_UP, what, (says, tone, answer))
+        self.request(caller, node, shows, what, (says, tone, answer))
     }
 
     /// Why a node refuses an acquire.

@@ -122,6 +122,11 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         let once = words(&translation.acquire(&once, &caller));
         rows.insert(1, row(ProtocolPart::Acquire, format!("wait_limit = 0: {once}"), redisson.acquire));
         rows.push(row(ProtocolPart::GiveUp, words(&request), "RedissonFairLock.acquireFailedAsync"));
+        rows.push(ProtocolRow {
+            actions: vec![ActionKind::Interrupt.name()],
+            asked: format!("interrupted_waiter = \"leaves-queue\": {}", words(&request)),
+            redisson: "(none; the place stays)",
+        });
     }
     if let Some(request) = translation.force_release(&with_receipts, NOW_MS) {
         rows.push(row(ProtocolPart::ForceRelease, words(&request), redisson.force_release));

@@ -198,6 +198,14 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "whom a writer tells that releases the write lock and reads on, so that other readers may join it: nobody (Redisson), or all who \
          wait, by the message of a release",
     ),
+    key(
+        "protocol",
+        "interrupted_waiter",
+        "\"stays-queued\" or \"leaves-queue\"",
+        OF_PROFILE,
+        "what becomes of the place in the queue of a waiter that is interrupted and leaves, for a kind with a queue: it stays until its \
+         deadline (Redisson), or the waiter takes it away, as one whose limit is over",
+    ),
     of_each(key(
         "protocol",
         "subscribe_to",
