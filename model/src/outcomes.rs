@@ -178,6 +178,7 @@ impl ActionKind {
                 (ReplyKind::Renewed, always),
                 (ReplyKind::RenewalMissed, can_lose_grant),
                 (ReplyKind::RenewedInPart, |config| can_lose_grant(config) && renews_several(config)),
+                (ReplyKind::RenewalFailed, Config::has_failing_renewals),
                 (ReplyKind::WrongType, overwrites_keys),
                 (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer != RenewalTimer::PerLock),
                 (ReplyKind::Unreachable, can_be_unreachable),
@@ -190,8 +191,7 @@ impl ActionKind {
             ],
             Self::Interrupt => &[
                 (ReplyKind::Interrupted, |config| {
-                    let leaves = |own: &Config| own.leaves_queue_interrupted() && !own.swallows_interrupts();
-                    config.some_client(|own| own.waits() && !leaves(own))
+                    config.some_client(|own| !own.leaves_queue_interrupted() || own.swallows_interrupts())
                 }),
                 (ReplyKind::LeftQueue, |config| is_contended(config) && config.leaves_queue_interrupted()),
                 (ReplyKind::Unreachable, |config| can_be_unreachable(config) && config.leaves_queue_interrupted()),

@@ -3,7 +3,7 @@
 use lockstep_model::LockKind;
 use lockstep_redis::locks::read_write::{
     self, Access, DowngradeMessage, ReadWriteAcquireReply, ReadWriteForceReleaseReply, ReadWriteLock,
-    ReadWriteReleaseReply, ReadWriteRenewReply,
+    ReadWriteReleaseReply, ReadWriteRenewReply, RenewedHolds,
 };
 use lockstep_redis::{Call, Names, ReleaseReceipt, Scripts};
 use lockstep_sim::replay::ServerConnection;
@@ -22,7 +22,7 @@ pub const PROOFS: KindProofs = KindProofs {
     has_every_fault: false,
 };
 
-const WRONG: [WrongScript; 21] = [
+const WRONG: [WrongScript; 23] = [
     WrongScript {
         script: "read_write/read_acquire",
         rule: "a reader enters beside a writer",
@@ -176,6 +176,22 @@ const WRONG: [WrongScript; 21] = [
         caught_by: "keys on n1",
     },
     WrongScript {
+        script: "read_write/read_renew_all",
+        rule: "a reader renews its own holds only",
+        right: "ipairs(redis.call('hkeys', lock))",
+        instead: "ipairs({ reader })",
+        scenario: "read-write-dead-reader-is-renewed",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "read_write/read_renew_failing",
+        rule: "it does not fail",
+        right: "redis.call('pexpire', KEYS[number + 1] ..",
+        instead: "redis.call('pexpire', KEYS[2] ..",
+        scenario: "read-write-nested-reads-are-not-renewed",
+        caught_by: "reply",
+    },
+    WrongScript {
         script: "read_write/write_renew",
         rule: "renewed for any caller",
         right: "if redis.call('hexists', lock, writer) == 0 then",
@@ -200,8 +216,10 @@ fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
     vec![
         read_write::acquire(scripts, &names, write, &a, ten_seconds),
         read_write::acquire(scripts, &names, read, &a, ten_seconds),
-        read_write::renew(scripts, &names, read, &a, ten_seconds),
-        read_write::renew(scripts, &names, write, &a, ten_seconds),
+        read_write::renew(scripts, &names, read, &a, ten_seconds, RenewedHolds::Own),
+        read_write::renew(scripts, &names, read, &a, ten_seconds, RenewedHolds::OfAll),
+        read_write::renew(scripts, &names, read, &a, ten_seconds, RenewedHolds::UntilNested),
+        read_write::renew(scripts, &names, write, &a, ten_seconds, RenewedHolds::Own),
         read_write::release(scripts, &names, read, &a, ten_seconds, &receipt("r1"), DowngradeMessage::None),
         read_write::release(scripts, &names, write, &a, ten_seconds, &receipt("r2"), DowngradeMessage::None),
         read_write::release(scripts, &names, write, &a, ten_seconds, &receipt("r3"), DowngradeMessage::ToAll),

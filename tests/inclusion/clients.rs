@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use lockstep_model::Action;
 use lockstep_model::client::requests::Slot;
-use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, ReleaseRule};
+use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, ReadRenewal, ReleaseRule};
 use lockstep_redis::{HolderId, Lease, ReleaseReceipt, Scripts};
 use lockstep_sim::replay::ServerConnection;
 use lockstep_sim::replay::translate::{RequestContext, ScriptCaller, ScriptRequest, replies};
@@ -135,6 +135,7 @@ impl FreeClient {
             acquire: AcquireRule::SetNxPx,
             release: ReleaseRule::Compare,
             extend: ExtendRule::Compare,
+            read_renewal: ReadRenewal::OwnHolds,
             downgrade: Downgrade::Silent,
             deletes_receipts: false,
         }

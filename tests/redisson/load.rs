@@ -201,7 +201,7 @@ const ACQUIRES: &str = "a later acquire of that client is granted, and its maste
 const RENEWALS: &str = "renewals of the long hold, beside as many as one timer can send";
 
 /// Why a load without a fault shows nothing of an exhibit.
-const NEED_A_FAULT: [(&str, &str); 15] = [
+const NEED_A_FAULT: [(&str, &str); 16] = [
     ("B8", "a failover, and a client that asks for the number of replicas while the new master has none yet"),
     (
         "C8",
@@ -216,6 +216,10 @@ const NEED_A_FAULT: [(&str, &str); 15] = [
     (
         "D14",
         "no fault, but a write lock that is held for a whole lockWatchdogTimeout after the release of a read inside it: 30 s by default",
+    ),
+    (
+        "D21",
+        "no fault, but a read lock that a thread has taken twice and holds for a whole lockWatchdogTimeout: 30 s by default",
     ),
     (
         "E9",

@@ -17,6 +17,9 @@ const HISTORIES: u32 = 6;
 const BOTH: &str = "[clients]\ncount = 2\nthreads = 2\nmax_holds = 2";
 /// One client that reads, and one that writes: neither has a lock inside another one, and no reader is beside another one.
 const APART: &str = "[clients]\ncount = 2\nthreads = 2\n[[client]]\nrole = \"reader\"\n[[client]]\nrole = \"writer\"";
+/// Two clients that read, each as often as twice at once.
+const READERS: &str =
+    "[clients]\ncount = 2\nthreads = 2\nmax_holds = 2\n[[client]]\nrole = \"reader\"\n[[client]]\nrole = \"reader\"";
 /// One client that writes and reads.
 const ALONE: &str = "[clients]\ncount = 1\nthreads = 2";
 
@@ -124,6 +127,39 @@ fn downgrades_beside_a_reader(config: &Config) -> Trace {
         Action::Release { client: 0, thread: WRITER },
     ];
     Trace::record("downgrade", "", config, About::Drawn, &actions, "").expect("it can happen")
+}
+
+/// What the renewal of a reader renews, by version (docs/facts/family.md#older-versions-of-the-read-write-lock): its own holds, those of
+/// all readers, or those of the readers before the first who has entered twice. Each version contradicts the other two.
+#[test]
+fn a_reader_renews_what_its_version_renews_and_that_of_3_52_fails_at_a_nested_hold() {
+    const RULES: [&str; 3] = ["own-holds", "all-holds", "fails-nested"];
+    let versions = [
+        ("redisson-4.7", "4.7.0", "own-holds"),
+        ("redisson-4.3", "4.3.1", "all-holds"),
+        ("redisson-3.52", "3.52.0", "fails-nested"),
+        ("redisson-3.43", "3.43.0", "all-holds"),
+    ];
+    at_once(&versions, |(profile, version, own)| {
+        for rule in RULES {
+            let config = world(profile, READERS, &format!("read_renewal = \"{rule}\"")).config;
+            let mut player = Player::start(&servers()[0], &config, redisson(version)).expect("it starts");
+            // Client 0 enters twice and renews; client 1 has entered before it, or after it.
+            let differences = [[1, 0, 0], [0, 0, 1]].map(|readers: [u8; 3]| {
+                let result = player.replay(&renewed_beside(&config, &readers), false).expect("it answers");
+                assert_eq!(result.left, None, "{version}: {rule}");
+                result.difference.is_some()
+            });
+            assert_eq!(differences, [rule != *own; 2], "{version}: {rule}");
+        }
+    });
+}
+
+/// These clients read in this order; a period later the watchdog of the first client renews.
+fn renewed_beside(config: &Config, readers: &[u8]) -> Trace {
+    let reads = readers.iter().map(|client| Action::Acquire { client: *client, thread: 1 });
+    let actions: Vec<_> = reads.chain([Action::Tick, Action::Renew { client: 0 }]).collect();
+    Trace::record("readers-and-writers", "", config, About::Drawn, &actions, "").expect("it can happen")
 }
 
 /// `writeLock().forceUnlock()` answers that there was no write lock, and what its client reads is renewed on

@@ -14,13 +14,15 @@ use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
 use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
 
 /// The scripts, by kind and verb.
-pub(super) const SCRIPTS: [(&str, &str); 8] = [
+pub(super) const SCRIPTS: [(&str, &str); 10] = [
     ("read_write/read_acquire", include_str!("../../scripts/read_write/read_acquire.lua")),
     ("read_write/write_acquire", include_str!("../../scripts/read_write/write_acquire.lua")),
     ("read_write/read_release", include_str!("../../scripts/read_write/read_release.lua")),
     ("read_write/write_release", include_str!("../../scripts/read_write/write_release.lua")),
     ("read_write/write_release_told", include_str!("../../scripts/read_write/write_release_told.lua")),
     ("read_write/read_renew", include_str!("../../scripts/read_write/read_renew.lua")),
+    ("read_write/read_renew_all", include_str!("../../scripts/read_write/read_renew_all.lua")),
+    ("read_write/read_renew_failing", include_str!("../../scripts/read_write/read_renew_failing.lua")),
     ("read_write/write_renew", include_str!("../../scripts/read_write/write_renew.lua")),
     ("read_write/force_release", include_str!("../../scripts/read_write/force_release.lua")),
 ];
@@ -38,6 +40,17 @@ pub enum Access {
     Read,
     /// Alone.
     Write,
+}
+
+/// Which holds the renewal of a reader renews beside the lock: what versions of Redisson do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RenewedHolds {
+    /// Its own.
+    Own,
+    /// Those of all readers.
+    OfAll,
+    /// Those of all readers up to the first field with a count of two: there the script ends with an error.
+    UntilNested,
 }
 
 /// Whom a writer tells that releases its last hold and reads on: other readers may join it from then on.
@@ -64,13 +77,25 @@ pub fn acquire(scripts: &Scripts, names: &Names, access: Access, holder: &Holder
     }
 }
 
-/// Sets the lease to its full length again, if this holder still has the lock.
-pub fn renew(scripts: &Scripts, names: &Names, access: Access, holder: &HolderId, lease: Lease) -> Call {
+/// Sets the lease to its full length again, if this holder still has the lock. `holds`: those that a reader renews.
+pub fn renew(
+    scripts: &Scripts,
+    names: &Names,
+    access: Access,
+    holder: &HolderId,
+    lease: Lease,
+    holds: RenewedHolds,
+) -> Call {
     let lock = names.lock().to_owned();
     match access {
         Access::Read => {
+            let script = match holds {
+                RenewedHolds::Own => "read_write/read_renew",
+                RenewedHolds::OfAll => "read_write/read_renew_all",
+                RenewedHolds::UntilNested => "read_write/read_renew_failing",
+            };
             let args = vec![lease.ms().to_string(), holder.to_string()];
-            scripts.call("read_write/read_renew", vec![lock, names.holds_of_readers()], args)
+            scripts.call(script, vec![lock, names.holds_of_readers()], args)
         }
         Access::Write => {
             let args = vec![lease.ms().to_string(), holder.as_writer()];
@@ -232,7 +257,8 @@ impl<C: ConnectionLike> ReadWriteLock<C> {
     ///
     /// After [`Error::Unknown`] rely only on the older lease; renewing again is harmless.
     pub fn renew(&mut self, access: Access, holder: &HolderId, lease: Lease) -> Result<ReadWriteRenewReply, Error> {
-        renew(&self.scripts, &self.names, access, holder, lease).ask(&mut self.connection)
+        let holds = RenewedHolds::Own;
+        renew(&self.scripts, &self.names, access, holder, lease, holds).ask(&mut self.connection)
     }
 
     /// Releases one hold, then deletes the receipt. `lease`: of the holds of a writer that remain.

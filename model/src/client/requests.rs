@@ -557,5 +557,6 @@ const fn reply_bytes(reply: Reply) -> (u8, u8) {
         Reply::TtlSet => (27, 0),
         Reply::NoTtlSet => (28, 0),
         Reply::LeftQueue => (29, 0),
+        Reply::RenewalFailed => (30, 0),
     }
 }

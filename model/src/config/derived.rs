@@ -3,8 +3,8 @@
 use super::calls::{InterruptedAcquire, RefusedCall, Resend, UnansweredAsk};
 use super::clients::ClientRole;
 use super::profiles::{
-    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, InterruptedWaiter, ReleaseRule, RenewalTimer, ValueRule,
-    WaitAfter, WaitRule,
+    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, InterruptedWaiter, ReadRenewal, ReleaseRule, RenewalTimer,
+    ValueRule, WaitAfter, WaitRule,
 };
 use super::sections::{
     Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, StopsAt,
@@ -496,6 +496,8 @@ impl Config {
             sets_ttl_apart,
             takes_own: matches!(self.protocol.acquire, AcquireRule::OwnOrFree),
             tells_of_downgrade: false,
+            read_renewal: ReadRenewal::OwnHolds,
+            keeps_order: false,
             mutant: self.active_mutant(),
         }
     }
@@ -519,6 +521,8 @@ impl Config {
             may_queue: own.wait_limit != Some(0),
             leaves_receipts: own.protocol.receipts,
             tells_of_downgrade: own.protocol.downgrade == Downgrade::Publishes,
+            read_renewal: own.protocol.read_renewal,
+            keeps_order: self.has_failing_renewals(),
             ..context
         }
     }
@@ -526,6 +530,13 @@ impl Config {
     /// Whether refused clients stand in a queue.
     pub fn queues(&self) -> bool {
         self.lock.facts().queue.is_there() && self.waits()
+    }
+
+    /// Whether the renewal of some client fails where a reader has entered twice: then it matters who has entered first.
+    pub fn has_failing_renewals(&self) -> bool {
+        let fails =
+            |own: &Self| own.time.renew_every.is_some() && own.protocol.read_renewal == ReadRenewal::FailsNested;
+        self.shares() && self.some_client(fails)
     }
 
     /// Whether the waiters of some client leave the queue when they are interrupted.

@@ -20,8 +20,8 @@ pub use faults::{Fault, Faults};
 pub use node_set::NodeSet;
 pub use profiles::{
     AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, FailedRenewal, InterruptedWaiter, MissedRenewal,
-    PartialRelease, Profile, Protocol, ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, SubscribeTo, ValueRule,
-    WaitAfter, WaitRule,
+    PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, ReleaseRule, RememberedLease, RenewalTimer,
+    SubscribeTo, ValueRule, WaitAfter, WaitRule,
 };
 pub use sections::{
     Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, InterruptedWait, LockObjects, MessageDelay, Network,

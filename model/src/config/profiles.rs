@@ -58,6 +58,9 @@ pub struct Protocol {
     /// What the release of a reader does to the renewal of a writer that is the same thread; read for kinds that have both.
     #[serde(default, skip_serializing_if = "is_default")]
     pub read_release: ReadRelease,
+    /// Which holds the renewal of a reader renews; read for kinds with readers.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub read_renewal: ReadRenewal,
     /// Whom a writer tells that releases and reads on; read for kinds that have both.
     #[serde(default, skip_serializing_if = "is_default")]
     pub downgrade: Downgrade,
@@ -109,6 +112,22 @@ pub enum ReadRelease {
     EndsWriteRenewal,
     /// Nothing: the write lock is renewed until it is released (Redisson 3.43; docs/facts/family.md#older-versions-of-the-read-write-lock).
     OwnRenewal,
+}
+
+/// Which holds the renewal of a reader renews beside the lock itself
+/// (docs/facts/family.md#older-versions-of-the-read-write-lock).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadRenewal {
+    /// Its own (Redisson 4.7).
+    #[default]
+    OwnHolds,
+    /// Those of every reader that is stored, also of one that has died (Redisson 3.43, 4.1 and 4.3).
+    AllHolds,
+    /// The same, but the script goes through them in the order in which they entered, and ends with an error at the first who has entered
+    /// twice: it takes the name of a hold by the number of that hold (Redisson 3.52).
+    FailsNested,
 }
 
 /// Whom a writer tells that releases the write lock and reads on: from then on other readers may join it.
@@ -473,6 +492,7 @@ impl Profile {
             release: ReleaseRule::Compare,
             extend: ExtendRule::Compare,
             read_release: ReadRelease::EndsWriteRenewal,
+            read_renewal: ReadRenewal::OwnHolds,
             downgrade: Downgrade::Silent,
             interrupted_waiter: InterruptedWaiter::StaysQueued,
             subscribe_to: SubscribeTo::Master,
@@ -494,10 +514,14 @@ impl Profile {
                 missed_renewal: MissedRenewal::Forget,
                 failed_renewal: FailedRenewal::Forget,
                 read_release: ReadRelease::OwnRenewal,
+                read_renewal: ReadRenewal::AllHolds,
                 ..newest
             },
-            Self::Redisson352 => Protocol { answered_receipt: AnsweredReceipt::Keep, ..newest },
-            Self::Redisson43 | Self::Redisson47 => newest,
+            Self::Redisson352 => {
+                Protocol { answered_receipt: AnsweredReceipt::Keep, read_renewal: ReadRenewal::FailsNested, ..newest }
+            }
+            Self::Redisson43 => Protocol { read_renewal: ReadRenewal::AllHolds, ..newest },
+            Self::Redisson47 => newest,
             Self::Lockstep => {
                 Protocol { missed_renewal: MissedRenewal::TellHolder, wait_rule: WaitRule::All, ..newest }
             }

@@ -165,7 +165,7 @@ fn of_term(term: &GlossaryTerm) -> String {
 /// What each key of `[protocol]` is where a scenario sets only its profile.
 fn of_profile(profile: Profile) -> String {
     const OF_A_KEY: [&str; 4] = ["value", "acquire", "release", "extend"];
-    const OF_REDISSON: [&str; 10] = [
+    const OF_REDISSON: [&str; 11] = [
         "receipts",
         "answered_receipt",
         "partial_release",
@@ -174,6 +174,7 @@ fn of_profile(profile: Profile) -> String {
         "wait_rule",
         "request_id",
         "read_release",
+        "read_renewal",
         "downgrade",
         "interrupted_waiter",
     ];

@@ -5,8 +5,8 @@ use core::ops::Range;
 use lockstep_model::config::{
     AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ExtendRule, FailedRenewal,
     InterruptedWait, InterruptedWaiter, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS,
-    MissedRenewal, PartialRelease, Profile, Protocol, ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, Resend,
-    StopsAt, SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
+    MissedRenewal, PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, ReleaseRule, RememberedLease,
+    RenewalTimer, Resend, StopsAt, SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -158,6 +158,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let release = section.word("release", "rule for releases", &RELEASE_RULES);
     let extend = section.word("extend", "rule for extensions", &EXTEND_RULES);
     let read_release = section.word("read_release", "effect of a read release", &READ_RELEASES);
+    let read_renewal = section.word("read_renewal", "renewal of a reader", &READ_RENEWALS);
     let downgrade = section.word("downgrade", "message of a downgrade", &DOWNGRADES);
     let interrupted_waiter = section.word("interrupted_waiter", "place of an interrupted waiter", &INTERRUPTED_WAITERS);
     let subscribe_to = section.word("subscribe_to", "place of a subscription", &SUBSCRIBE_TO);
@@ -180,6 +181,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         release: release.or(switches.release)?,
         extend: extend.or(switches.extend)?,
         read_release: read_release.or(switches.read_release)?,
+        read_renewal: read_renewal.or(switches.read_renewal)?,
         downgrade: downgrade.or(switches.downgrade)?,
         interrupted_waiter: interrupted_waiter.or(switches.interrupted_waiter)?,
         // Nor this: it is of the deployment.
@@ -252,6 +254,11 @@ const EXTEND_RULES: [(&str, Option<ExtendRule>); 2] =
     [("compare", Some(ExtendRule::Compare)), ("overwrite", Some(ExtendRule::Overwrite))];
 const READ_RELEASES: [(&str, Option<ReadRelease>); 2] =
     [("ends-write-renewal", Some(ReadRelease::EndsWriteRenewal)), ("own-renewal", Some(ReadRelease::OwnRenewal))];
+const READ_RENEWALS: [(&str, Option<ReadRenewal>); 3] = [
+    ("own-holds", Some(ReadRenewal::OwnHolds)),
+    ("all-holds", Some(ReadRenewal::AllHolds)),
+    ("fails-nested", Some(ReadRenewal::FailsNested)),
+];
 const DOWNGRADES: [(&str, Option<Downgrade>); 2] =
     [("silent", Some(Downgrade::Silent)), ("publishes", Some(Downgrade::Publishes))];
 const INTERRUPTED_WAITERS: [(&str, Option<InterruptedWaiter>); 2] =

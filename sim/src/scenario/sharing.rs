@@ -28,7 +28,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                 .note(&note("role"));
         }
         for place in sections.places(parts) {
-            for key in ["read_release", "downgrade"] {
+            for key in ["read_release", "read_renewal", "downgrade"] {
                 Contradiction::of(place.protocol, key, "this kind of lock has no readers")
                     .with(lock.clone(), label.clone())
                     .note(&note(key));
@@ -45,8 +45,10 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     }
     for place in sections.places(parts) {
         if place.nobody(|own: &ClientSettings| own.renew_every.is_some()) {
-            Contradiction::of(place.protocol, "read_release", "nothing is renewed: there is no watchdog")
-                .note("remove `read_release`, or add a watchdog: renew_every = 1 in [time]");
+            for key in ["read_release", "read_renewal"] {
+                Contradiction::of(place.protocol, key, "nothing is renewed: there is no watchdog")
+                    .note(&format!("remove `{key}`, or add a watchdog: renew_every = 1 in [time]"));
+            }
         }
     }
     note_holds(parts, sections);

@@ -28,6 +28,7 @@ const LEFT_OUT: &[&str] = &[
     "interrupted_waiter",
     "downgrade",
     "read_release",
+    "read_renewal",
     "remembered_lease",
     "unanswered_ask",
     "refused_call",

@@ -271,10 +271,21 @@ impl Narrator<'_> {
                 let answer = format!("{master} stores {stores}: nothing changes; {then}");
                 self.request(caller, node, call, sent, (self.label(), Tone::Odd, answer))
             }
-            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly | Reply::WrongType => {
-                let is_wrong_type = self.step.answer == Reply::WrongType;
-                let (says, tone, answer) =
-                    if is_wrong_type { self.finds_no_lock(node) } else { self.refuses_to_write(node) };
+            Reply::NotEnoughReplicas
+            | Reply::SaveFailed
+            | Reply::ReadOnly
+            | Reply::WrongType
+            | Reply::RenewalFailed => {
+                let (says, tone, answer) = match self.step.answer {
+                    Reply::WrongType => self.finds_no_lock(node),
+                    Reply::RenewalFailed => {
+                        let what = format!(
+                            "{master} restarts the lease of the lock, and the script fails at a reader or writer who has entered twice"
+                        );
+                        (self.label(), Tone::Odd, what)
+                    }
+                    _ => self.refuses_to_write(node),
+                };
                 let then = match self.own().protocol.failed_renewal {
                     FailedRenewal::Retry => "the watchdog will try again",
                     FailedRenewal::Forget => "the watchdog forgets the lock",

@@ -1,7 +1,7 @@
 //! What a kind of lock must say about itself so that its histories can be replayed.
 
 use lockstep_model::Action;
-use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, LockKind, ReleaseRule};
+use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, LockKind, ReadRenewal, ReleaseRule};
 use lockstep_redis::{HoldValue, HolderId, Lease, Names, Scripts};
 
 use super::request::ScriptRequest;
@@ -28,6 +28,8 @@ pub struct RequestContext {
     pub release: ReleaseRule,
     /// How an extension of the lease finds that the lock is its own, in kinds that have a bare one.
     pub extend: ExtendRule,
+    /// Which holds the renewal of a reader renews, in kinds with readers.
+    pub read_renewal: ReadRenewal,
     /// Whom a writer tells that releases and reads on, in kinds with readers.
     pub downgrade: Downgrade,
     /// Whether a client deletes the receipt of a release that was answered.

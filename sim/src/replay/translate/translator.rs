@@ -11,7 +11,8 @@ use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 use super::client_part::ScriptVerb;
 use super::replies::{
     ACQUIRED, FORCE_RELEASED, LEFT_QUEUE, NO_TTL_SET, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE,
-    READ_ONLY, RELEASED, RENEWED, SAVE_FAILED, STILL_HELD, TTL_SET, WRONG_TYPE, acknowledged, renewed_but_for,
+    READ_ONLY, RELEASED, RENEWAL_FAILED, RENEWED, SAVE_FAILED, STILL_HELD, TTL_SET, WRONG_TYPE, acknowledged,
+    renewed_but_for,
 };
 use super::request::ScriptRequest;
 use super::translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
@@ -60,6 +61,7 @@ impl Translator {
                 acquire: own.protocol.acquire,
                 release: own.protocol.release,
                 extend: own.protocol.extend,
+                read_renewal: own.protocol.read_renewal,
                 downgrade: own.protocol.downgrade,
                 // Where request and answer are one step nobody reads one, and the model has none.
                 deletes_receipts: !own.is_split() || own.protocol.answered_receipt == AnsweredReceipt::Delete,
@@ -272,6 +274,7 @@ impl Translator {
             Reply::Renewed => RENEWED,
             Reply::RenewalMissed => NOT_RENEWED,
             Reply::RenewedInPart { missed } => return renewed_but_for(self.lock_name(missed)),
+            Reply::RenewalFailed => RENEWAL_FAILED,
             Reply::WrongType => WRONG_TYPE,
             Reply::NotEnoughReplicas => NOT_ENOUGH_REPLICAS,
             Reply::SaveFailed => SAVE_FAILED,

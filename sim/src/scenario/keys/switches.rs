@@ -192,6 +192,14 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     ),
     key(
         "protocol",
+        "read_renewal",
+        "\"own-holds\", \"all-holds\" or \"fails-nested\"",
+        OF_PROFILE,
+        "which holds the renewal of a reader renews beside the lock: its own (Redisson 4.7), those of all readers (3.43 and 4.3), or those \
+         of all readers up to the first who has entered twice, where its script ends with an error (3.52)",
+    ),
+    key(
+        "protocol",
         "downgrade",
         "\"silent\" or \"publishes\"",
         OF_PROFILE,
