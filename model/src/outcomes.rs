@@ -63,7 +63,9 @@ impl ActionKind {
 
     /// Whether the same is so in a scenario like this one: whoever leaves a queue asks a node to write.
     fn asks_a_node(self, config: &Config) -> bool {
-        self.reaches_a_node(config.is_split()) || self == Self::GiveUp && config.queues()
+        self.reaches_a_node(config.is_split())
+            || self == Self::GiveUp && config.queues()
+            || self == Self::Interrupt && config.leaves_queue_interrupted()
     }
 
     /// Every answer where request and answer are steps of their own: the caller is told nothing yet.
@@ -177,6 +179,7 @@ impl ActionKind {
                 (ReplyKind::Renewed, always),
                 (ReplyKind::RenewalMissed, can_lose_grant),
                 (ReplyKind::RenewedInPart, |config| can_lose_grant(config) && renews_several(config)),
+                (ReplyKind::RenewalFailed, Config::has_failing_renewals),
                 (ReplyKind::WrongType, overwrites_keys),
                 (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer != RenewalTimer::PerLock),
                 (ReplyKind::Unreachable, can_be_unreachable),
@@ -187,7 +190,13 @@ impl ActionKind {
                 (ReplyKind::Unknown, always),
                 (ReplyKind::ToldRefused, |config| is_contended(config) && config.refuses_unanswered_asks()),
             ],
-            Self::Interrupt => &[(ReplyKind::Interrupted, always)],
+            Self::Interrupt => &[
+                (ReplyKind::Interrupted, |config| {
+                    config.some_client(|own| !own.leaves_queue_interrupted() || own.swallows_interrupts())
+                }),
+                (ReplyKind::LeftQueue, |config| is_contended(config) && config.leaves_queue_interrupted()),
+                (ReplyKind::Unreachable, |config| can_be_unreachable(config) && config.leaves_queue_interrupted()),
+            ],
             Self::Discover
             | Self::GoBack
             | Self::Register

@@ -67,6 +67,8 @@ replies! {
     Renewed = "renewed",
     /// The caller does not hold the lock any more; nothing was changed.
     RenewalMissed = "renewal_missed",
+    /// The script of a renewal ended with an error: what it had renewed by then stays renewed, and its client learns nothing of it.
+    RenewalFailed = "renewal_failed",
     /// Of the locks that one renewal carried, the lease of one is complete again.
     RenewedInPart {
         /// Whose lock was not held any more: the thread, from 0.

@@ -1,6 +1,7 @@
 //! The page of `check` against its golden file, with one example of everything.
 
 use std::collections::BTreeSet;
+use std::slice;
 
 use lockstep_model::config::Faults;
 use lockstep_model::{ActionKind, Property, ReplyKind, Verdict};
@@ -86,7 +87,7 @@ fn a_scenario_in_one_word() {
 
 #[test]
 fn programs_get_the_keys_of_the_design_page() {
-    let object = json(&[as_declared()], TracesInJson::Included);
+    let object = json(slice::from_ref(&as_declared()), TracesInJson::Included);
     let scenario = &object["scenarios"][0];
     for key in ["name", "states", "generated", "depth", "complete", "seconds", "engine", "properties"] {
         assert!(!scenario[key].is_null(), "{key}");
@@ -135,7 +136,7 @@ fn the_page_on_json_has_every_key_and_no_other() {
     assert_eq!(described, printed);
 
     let mut small = BTreeSet::new();
-    paths(&json(&[as_declared()], TracesInJson::LeftOut), "", &mut small);
+    paths(&json(slice::from_ref(&as_declared()), TracesInJson::LeftOut), "", &mut small);
     assert_eq!(printed.difference(&small).collect::<Vec<_>>(), ["scenarios[].properties[].trace"]);
 }
 
@@ -148,7 +149,7 @@ fn programs_learn_what_was_never_come_to() {
     found.outcome.coverage = Coverage::none(config);
     found.outcome.coverage.answers[ActionKind::Acquire as usize][ReplyKind::Busy as usize] = 3;
     found.outcome.coverage.enabled[ActionKind::Acquire as usize] = 2;
-    let coverage = &json(&[found], TracesInJson::Included)["scenarios"][0]["coverage"];
+    let coverage = &json(slice::from_ref(&found), TracesInJson::Included)["scenarios"][0]["coverage"];
     assert_eq!(coverage["taken"]["acquire"], 3);
     assert_eq!(coverage["enabled"]["acquire"], 2);
     assert_eq!(coverage["answers"]["acquire"], serde_json::json!({ "busy": 3 }));

@@ -2,8 +2,8 @@
 
 use lockstep_model::LockKind;
 use lockstep_redis::locks::read_write::{
-    self, Access, ReadWriteAcquireReply, ReadWriteForceReleaseReply, ReadWriteLock, ReadWriteReleaseReply,
-    ReadWriteRenewReply,
+    self, Access, DowngradeMessage, ReadWriteAcquireReply, ReadWriteForceReleaseReply, ReadWriteLock,
+    ReadWriteReleaseReply, ReadWriteRenewReply, RenewedHolds,
 };
 use lockstep_redis::{Call, Names, ReleaseReceipt, Scripts};
 use lockstep_sim::replay::ServerConnection;
@@ -23,7 +23,7 @@ pub const PROOFS: KindProofs = KindProofs {
     has_every_fault: false,
 };
 
-const WRONG: [WrongScript; 19] = [
+const WRONG: [WrongScript; 23] = [
     WrongScript {
         script: "read_write/read_acquire",
         rule: "a reader enters beside a writer",
@@ -145,6 +145,22 @@ const WRONG: [WrongScript; 19] = [
         caught_by: "messages to B",
     },
     WrongScript {
+        script: "read_write/write_release_told",
+        rule: "a downgrade is told to nobody",
+        right: "  redis.call('hset', lock, 'mode', 'read')\nend\nredis.call('publish', channel, message)",
+        instead: "  redis.call('hset', lock, 'mode', 'read')\nend",
+        scenario: "read-write-downgrade-wakes-readers",
+        caught_by: "messages to B",
+    },
+    WrongScript {
+        script: "read_write/write_release_told",
+        rule: "a writer that reads as well frees the lock",
+        right: "if redis.call('hlen', lock) == 1 then",
+        instead: "if true then",
+        scenario: "read-write-downgrade-wakes-readers",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
         script: "read_write/write_release",
         rule: "a partial release keeps the added leases",
         right: "redis.call('pexpire', lock, lease_ms)",
@@ -159,6 +175,22 @@ const WRONG: [WrongScript; 19] = [
         instead: "for number = 0, 1, -1 do",
         scenario: "read-write-readers-share",
         caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "read_write/read_renew_all",
+        rule: "a reader renews its own holds only",
+        right: "ipairs(redis.call('hkeys', lock))",
+        instead: "ipairs({ reader })",
+        scenario: "read-write-dead-reader-is-renewed",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "read_write/read_renew_failing",
+        rule: "it does not fail",
+        right: "redis.call('pexpire', KEYS[number + 1] ..",
+        instead: "redis.call('pexpire', KEYS[2] ..",
+        scenario: "read-write-nested-reads-are-not-renewed",
+        caught_by: "reply",
     },
     WrongScript {
         script: "read_write/write_renew",
@@ -185,10 +217,13 @@ fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
     vec![
         read_write::acquire(scripts, &names, write, &a, ten_seconds),
         read_write::acquire(scripts, &names, read, &a, ten_seconds),
-        read_write::renew(scripts, &names, read, &a, ten_seconds),
-        read_write::renew(scripts, &names, write, &a, ten_seconds),
-        read_write::release(scripts, &names, read, &a, ten_seconds, &receipt("r1")),
-        read_write::release(scripts, &names, write, &a, ten_seconds, &receipt("r2")),
+        read_write::renew(scripts, &names, read, &a, ten_seconds, RenewedHolds::Own),
+        read_write::renew(scripts, &names, read, &a, ten_seconds, RenewedHolds::OfAll),
+        read_write::renew(scripts, &names, read, &a, ten_seconds, RenewedHolds::UntilNested),
+        read_write::renew(scripts, &names, write, &a, ten_seconds, RenewedHolds::Own),
+        read_write::release(scripts, &names, read, &a, ten_seconds, &receipt("r1"), DowngradeMessage::None),
+        read_write::release(scripts, &names, write, &a, ten_seconds, &receipt("r2"), DowngradeMessage::None),
+        read_write::release(scripts, &names, write, &a, ten_seconds, &receipt("r3"), DowngradeMessage::ToAll),
         read_write::acquire(scripts, &names, write, &a, ten_seconds),
         read_write::force_release(scripts, &names, write),
     ]

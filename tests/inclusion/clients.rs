@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use lockstep_model::Action;
 use lockstep_model::client::requests::Slot;
-use lockstep_model::config::{AcquireRule, ExtendRule, ReleaseRule, TokenRule};
+use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, ReadRenewal, ReleaseRule, TokenRule};
 use lockstep_redis::{HolderId, Lease, ReleaseReceipt, Scripts};
 use lockstep_sim::replay::ServerConnection;
 use lockstep_sim::replay::translate::{RequestContext, ScriptCaller, ScriptRequest, replies};
@@ -136,6 +136,8 @@ impl FreeClient {
             release: ReleaseRule::Compare,
             extend: ExtendRule::Compare,
             token: TokenRule::WithGrant,
+            read_renewal: ReadRenewal::OwnHolds,
+            downgrade: Downgrade::Silent,
             deletes_receipts: false,
         }
     }

@@ -201,7 +201,7 @@ const ACQUIRES: &str = "a later acquire of that client is granted, and its maste
 const RENEWALS: &str = "renewals of the long hold, beside as many as one timer can send";
 
 /// Why a load without a fault shows nothing of an exhibit.
-const NEED_A_FAULT: [(&str, &str); 13] = [
+const NEED_A_FAULT: [(&str, &str); 16] = [
     ("B8", "a failover, and a client that asks for the number of replicas while the new master has none yet"),
     (
         "C8",
@@ -217,12 +217,21 @@ const NEED_A_FAULT: [(&str, &str); 13] = [
         "D14",
         "no fault, but a write lock that is held for a whole lockWatchdogTimeout after the release of a read inside it: 30 s by default",
     ),
+    (
+        "D21",
+        "no fault, but a read lock that a thread has taken twice and holds for a whole lockWatchdogTimeout: 30 s by default",
+    ),
+    (
+        "E9",
+        "no fault, but a reader that asks while a writer reads inside its lock, and that writer releases the write lock first",
+    ),
     ("F6", "the process of a first waiter has to die, and its deadline to come while the next one sleeps"),
     (
         "F7",
         "no fault, but time: a fair lock has to be under load without a pause for fairLockWaitTimeout and a lease, 330 s by default",
     ),
     ("F8", "a release has to come at the moment at which the limit of the first waiter is over"),
+    ("I4", "the first waiter has to be interrupted, and its deadline to come while the next one sleeps"),
     ("K2", "no replica may acknowledge a release within the time that Redisson waits for it (1 s by default)"),
     ("K3", "the master has to become a replica while an acquire is on its way there"),
     (

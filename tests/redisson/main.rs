@@ -8,6 +8,7 @@ mod history;
 mod jvms;
 mod load;
 mod museum;
+mod queue;
 mod random;
 mod read_write;
 mod repeated;

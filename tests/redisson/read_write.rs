@@ -3,7 +3,7 @@
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config, LockKind, Reply};
 use lockstep_sim::replay::{Player, suited};
-use lockstep_sim::scenario::Scenario;
+use lockstep_sim::scenario::{BuiltIn, Scenario};
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
@@ -17,6 +17,9 @@ const HISTORIES: u32 = 6;
 const BOTH: &str = "[clients]\ncount = 2\nthreads = 2\nmax_holds = 2";
 /// One client that reads, and one that writes: neither has a lock inside another one, and no reader is beside another one.
 const APART: &str = "[clients]\ncount = 2\nthreads = 2\n[[client]]\nrole = \"reader\"\n[[client]]\nrole = \"writer\"";
+/// Two clients that read, each as often as twice at once.
+const READERS: &str =
+    "[clients]\ncount = 2\nthreads = 2\nmax_holds = 2\n[[client]]\nrole = \"reader\"\n[[client]]\nrole = \"reader\"";
 /// One client that writes and reads.
 const ALONE: &str = "[clients]\ncount = 1\nthreads = 2";
 
@@ -85,6 +88,78 @@ fn reads_inside_a_write(config: &Config) -> Trace {
         actions.push(Action::Renew { client: 0 });
     }
     recorded(&[&actions[..], &[Action::Tick]].concat()).expect("it can happen")
+}
+
+/// Of a writer that releases and reads on: a reader that waits is told nothing (docs/facts/family.md#read-write). A model in which it is
+/// told is contradicted by each version, by the message that does not come.
+#[test]
+fn no_version_tells_a_waiting_reader_of_a_downgrade() {
+    let versions = [
+        ("redisson-4.7", "4.7.0"),
+        ("redisson-4.3", "4.3.1"),
+        ("redisson-3.52", "3.52.0"),
+        ("redisson-3.43", "3.43.0"),
+    ];
+    at_once(&versions, |(profile, version)| {
+        let difference = |rule: &str| {
+            let text = BuiltIn::named("read-write-downgrade-tells-nobody").expect("it is built in").text;
+            let protocol = format!("[protocol]\nprofile = \"{profile}\"\n{rule}\n\n[[client]]");
+            let scenario = Scenario::parse("downgrade", &text.replacen("[[client]]", &protocol, 1));
+            let config = suited(&scenario.unwrap_or_else(|error| panic!("{error}")).config, &servers()[0]);
+            let mut player = Player::start(&servers()[0], &config, redisson(version)).expect("it starts");
+            let result = player.replay(&downgrades_beside_a_reader(&config), false).expect("it answers");
+            (result.left, result.difference.map(|found| found.what))
+        };
+        assert_eq!(difference(""), (None, None), "{version}");
+        assert_eq!(difference("downgrade = \"publishes\""), (None, Some("messages to B".to_owned())), "{version}");
+    });
+}
+
+fn downgrades_beside_a_reader(config: &Config) -> Trace {
+    const WRITER: u8 = 0;
+    const READER: u8 = 1;
+    let actions = [
+        Action::Acquire { client: 0, thread: WRITER },
+        Action::Acquire { client: 0, thread: READER },
+        Action::Acquire { client: 1, thread: READER },
+        Action::Subscribe { client: 1, thread: READER },
+        Action::SecondAsk { client: 1, thread: READER },
+        Action::Release { client: 0, thread: WRITER },
+    ];
+    Trace::record("downgrade", "", config, About::Drawn, &actions, "").expect("it can happen")
+}
+
+/// What the renewal of a reader renews, by version (docs/facts/family.md#older-versions-of-the-read-write-lock): its own holds, those of
+/// all readers, or those of the readers before the first who has entered twice. Each version contradicts the other two.
+#[test]
+fn a_reader_renews_what_its_version_renews_and_that_of_3_52_fails_at_a_nested_hold() {
+    const RULES: [&str; 3] = ["own-holds", "all-holds", "fails-nested"];
+    let versions = [
+        ("redisson-4.7", "4.7.0", "own-holds"),
+        ("redisson-4.3", "4.3.1", "all-holds"),
+        ("redisson-3.52", "3.52.0", "fails-nested"),
+        ("redisson-3.43", "3.43.0", "all-holds"),
+    ];
+    at_once(&versions, |(profile, version, own)| {
+        for rule in RULES {
+            let config = world(profile, READERS, &format!("read_renewal = \"{rule}\"")).config;
+            let mut player = Player::start(&servers()[0], &config, redisson(version)).expect("it starts");
+            // Client 0 enters twice and renews; client 1 has entered before it, or after it.
+            let differences = [[1, 0, 0], [0, 0, 1]].map(|readers: [u8; 3]| {
+                let result = player.replay(&renewed_beside(&config, &readers), false).expect("it answers");
+                assert_eq!(result.left, None, "{version}: {rule}");
+                result.difference.is_some()
+            });
+            assert_eq!(differences, [rule != *own; 2], "{version}: {rule}");
+        }
+    });
+}
+
+/// These clients read in this order; a period later the watchdog of the first client renews.
+fn renewed_beside(config: &Config, readers: &[u8]) -> Trace {
+    let reads = readers.iter().map(|client| Action::Acquire { client: *client, thread: 1 });
+    let actions: Vec<_> = reads.chain([Action::Tick, Action::Renew { client: 0 }]).collect();
+    Trace::record("readers-and-writers", "", config, About::Drawn, &actions, "").expect("it can happen")
 }
 
 /// `writeLock().forceUnlock()` answers that there was no write lock, and what its client reads is renewed on

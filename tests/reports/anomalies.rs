@@ -247,6 +247,7 @@ const GROUPS: [AnomalyGroup; 9] = [
             "fair-waiters-give-up",
             "fair-message-for-a-dead-waiter",
             "fair-interrupted-waiter-keeps-its-place",
+            "fair-interrupted-waiter-leaves-queue",
             "fair-waiter-outlives-its-deadline",
             "fair-late-waiters-starve",
         ],
@@ -259,6 +260,8 @@ const GROUPS: [AnomalyGroup; 9] = [
             "read-write-reader-waits-for-itself",
             "read-write-downgrade-tells-nobody",
             "read-write-read-release-ends-renewal",
+            "read-write-nested-reads-are-not-renewed",
+            "read-write-dead-reader-is-renewed",
             "read-write-a-reader-with-a-shorter-lease",
             "read-write-crashed-reader-is-kept",
             "read-write-release-of-an-expired-lock",
@@ -290,10 +293,13 @@ const WAIT_LIMIT: ScenarioLine = ("time", "wait_limit", "4");
 const RECEIPT_STAYS: ScenarioLine = ("protocol", "answered_receipt", "\"keep\"");
 const ON_THE_MASTER: ScenarioLine = ("protocol", "subscribe_to", "\"master\"");
 const OWN_RENEWAL: ScenarioLine = ("protocol", "read_release", "\"own-renewal\"");
+const RENEWS_OWN: ScenarioLine = ("protocol", "read_renewal", "\"own-holds\"");
+const LEAVES_QUEUE: ScenarioLine = ("protocol", "interrupted_waiter", "\"leaves-queue\"");
+const TOLD: ScenarioLine = ("protocol", "downgrade", "\"publishes\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 36] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 39] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-lease-ends-while-holder-works", &[BY_ITS_CLOCK]),
@@ -328,7 +334,10 @@ const REPAIRS: [(&str, &[ScenarioLine]); 36] = [
     ("hand-over-holds-up-renewals", &[NO_TICK, A_PERIOD_MORE]),
     ("fair-waiter-outlives-its-deadline", &[LONG_QUEUE]),
     ("fair-message-for-a-dead-waiter", &[LONG_QUEUE]),
+    ("fair-interrupted-waiter-keeps-its-place", &[LEAVES_QUEUE]),
     ("read-write-read-release-ends-renewal", &[OWN_RENEWAL]),
+    ("read-write-nested-reads-are-not-renewed", &[RENEWS_OWN]),
+    ("read-write-downgrade-tells-nobody", &[TOLD]),
     ("read-write-reader-waits-for-itself", &[WAIT_LIMIT]),
 ];
 
@@ -370,6 +379,9 @@ fn anomalies() -> String {
          - `subscribe_to = \"master\"`: unlock messages come from the master itself.\n\
          - `reentry_lease = 3`: the lease of a nested call is no shorter than the time for which its holder holds.\n\
          - `queue_wait = 9`: a waiter queues for longer than anybody holds.\n\
+         - `read_renewal = \"own-holds\"`: a reader renews its own holds, as in Redisson 4.7.\n\
+         - `interrupted_waiter = \"leaves-queue\"`: a waiter that is interrupted takes its place out of the queue.\n\
+         - `downgrade = \"publishes\"`: a writer that releases and reads on tells all who wait.\n\
          - `profile = \"redisson-4.7\"`: the client behaves as Redisson of 2026.\n\n\
          More repairs, and what they cost: [repairs.md](repairs.md). How many states stand behind each verdict: \
          [state-space.md](state-space.md).\n",

@@ -24,6 +24,7 @@ mod mutants;
 mod named_locks;
 mod normal_forms;
 mod queues;
+mod readers;
 mod refusals;
 mod renewal_timers;
 mod repeats;

@@ -125,6 +125,33 @@ fn an_interrupted_waiter_keeps_its_place() {
     assert!(last(&trace).clients.iter().all(|client| client.messages == 0), "it was for B, which is not subscribed");
 }
 
+/// No version of Redisson does: it repairs I4 of the museum (docs/facts/family.md#fair).
+#[test]
+fn an_interrupted_waiter_that_leaves_the_queue_makes_room_for_the_next_one() {
+    let rule = "[faults]\ninterrupt = 1\n[protocol]\ninterrupted_waiter = 'leaves-queue'";
+    let config = unlimited(rule);
+    let interrupt = Action::Interrupt { client: 1, thread: 0 };
+    let queued = [&[asks(0)], &waits(1)[..], &waits(2), &[interrupt]].concat();
+    let left = history(&config, &queued);
+    assert_eq!(last_answer(&left), Reply::LeftQueue);
+    assert_eq!(queue(last(&left)), of(&[("C:1", 5)]), "seven ticks left, and two of B's wait less");
+    let released = history(&config, &[&queued[..], &[releases(0)]].concat());
+    assert_eq!(last(&released).clients[2].messages, 1, "C is the first now");
+    let before_its_subscription = history(&config, &[asks(0), asks(1), interrupt]);
+    assert_eq!(queue(last(&before_its_subscription)), of(&[]));
+}
+
+/// A node that is away is told nothing: the place stays until its deadline, as that of a waiter that gives up.
+#[test]
+fn an_interrupted_waiter_cannot_leave_the_queue_of_a_node_that_is_away() {
+    let rule =
+        "[faults]\ninterrupt = 1\nkill_node = 1\nrestart_node = 1\n[protocol]\ninterrupted_waiter = 'leaves-queue'";
+    let interrupt = Action::Interrupt { client: 1, thread: 0 };
+    let trace = history(&unlimited(rule), &[asks(0), asks(1), Action::KillNode { node: 0 }, interrupt]);
+    assert_eq!(last_answer(&trace), Reply::Unreachable);
+    assert_eq!(last(&trace).clients[1].threads[0].phase, Phase::Idle);
+}
+
 #[test]
 fn a_release_of_a_free_lock_is_told_that_it_has_released_it_and_wakes_the_first() {
     let config = unlimited("[faults]\nforeign_release = 1");

@@ -14,12 +14,15 @@ use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
 use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
 
 /// The scripts, by kind and verb.
-pub(super) const SCRIPTS: [(&str, &str); 7] = [
+pub(super) const SCRIPTS: [(&str, &str); 10] = [
     ("read_write/read_acquire", include_str!("../../scripts/read_write/read_acquire.lua")),
     ("read_write/write_acquire", include_str!("../../scripts/read_write/write_acquire.lua")),
     ("read_write/read_release", include_str!("../../scripts/read_write/read_release.lua")),
     ("read_write/write_release", include_str!("../../scripts/read_write/write_release.lua")),
+    ("read_write/write_release_told", include_str!("../../scripts/read_write/write_release_told.lua")),
     ("read_write/read_renew", include_str!("../../scripts/read_write/read_renew.lua")),
+    ("read_write/read_renew_all", include_str!("../../scripts/read_write/read_renew_all.lua")),
+    ("read_write/read_renew_failing", include_str!("../../scripts/read_write/read_renew_failing.lua")),
     ("read_write/write_renew", include_str!("../../scripts/read_write/write_renew.lua")),
     ("read_write/force_release", include_str!("../../scripts/read_write/force_release.lua")),
 ];
@@ -39,6 +42,26 @@ pub enum Access {
     Write,
 }
 
+/// Which holds the renewal of a reader renews beside the lock: what versions of Redisson do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RenewedHolds {
+    /// Its own.
+    Own,
+    /// Those of all readers.
+    OfAll,
+    /// Those of all readers up to the first field with a count of two: there the script ends with an error.
+    UntilNested,
+}
+
+/// Whom a writer tells that releases its last hold and reads on: other readers may join it from then on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DowngradeMessage {
+    /// Nobody, as Redisson: a reader that waits sleeps for as long as it was told.
+    None,
+    /// All who wait.
+    ToAll,
+}
+
 /// Takes the lock, or enters it once more.
 pub fn acquire(scripts: &Scripts, names: &Names, access: Access, holder: &HolderId, lease: Lease) -> Call {
     let lock = names.lock().to_owned();
@@ -54,13 +77,25 @@ pub fn acquire(scripts: &Scripts, names: &Names, access: Access, holder: &Holder
     }
 }
 
-/// Sets the lease to its full length again, if this holder still has the lock.
-pub fn renew(scripts: &Scripts, names: &Names, access: Access, holder: &HolderId, lease: Lease) -> Call {
+/// Sets the lease to its full length again, if this holder still has the lock. `holds`: those that a reader renews.
+pub fn renew(
+    scripts: &Scripts,
+    names: &Names,
+    access: Access,
+    holder: &HolderId,
+    lease: Lease,
+    holds: RenewedHolds,
+) -> Call {
     let lock = names.lock().to_owned();
     match access {
         Access::Read => {
+            let script = match holds {
+                RenewedHolds::Own => "read_write/read_renew",
+                RenewedHolds::OfAll => "read_write/read_renew_all",
+                RenewedHolds::UntilNested => "read_write/read_renew_failing",
+            };
             let args = vec![lease.ms().to_string(), holder.to_string()];
-            scripts.call("read_write/read_renew", vec![lock, names.holds_of_readers()], args)
+            scripts.call(script, vec![lock, names.holds_of_readers()], args)
         }
         Access::Write => {
             let args = vec![lease.ms().to_string(), holder.as_writer()];
@@ -69,7 +104,8 @@ pub fn renew(scripts: &Scripts, names: &Names, access: Access, holder: &HolderId
     }
 }
 
-/// Releases one hold, and stores a receipt. `lease`: of the holds of a writer that remain; those of a reader have their own.
+/// Releases one hold, and stores a receipt. `lease`: of the holds of a writer that remain; those of a reader have their own. `message`: what
+/// a writer says that reads on.
 pub fn release(
     scripts: &Scripts,
     names: &Names,
@@ -77,6 +113,7 @@ pub fn release(
     holder: &HolderId,
     lease: Lease,
     receipt: &ReleaseReceipt,
+    message: DowngradeMessage,
 ) -> Call {
     let (lock, channel) = (names.lock().to_owned(), names.read_write_channel());
     let receipt_key = names.receipt(receipt.release_id());
@@ -90,7 +127,11 @@ pub fn release(
         Access::Write => {
             let lease = lease.ms().to_string();
             let args = vec![WRITE_UNLOCK_MESSAGE.into(), lease, holder.as_writer(), receipt_lease];
-            scripts.call("read_write/write_release", vec![lock, channel, receipt_key], args)
+            let script = match message {
+                DowngradeMessage::None => "read_write/write_release",
+                DowngradeMessage::ToAll => "read_write/write_release_told",
+            };
+            scripts.call(script, vec![lock, channel, receipt_key], args)
         }
     }
 }
@@ -216,7 +257,8 @@ impl<C: ConnectionLike> ReadWriteLock<C> {
     ///
     /// After [`Error::Unknown`] rely only on the older lease; renewing again is harmless.
     pub fn renew(&mut self, access: Access, holder: &HolderId, lease: Lease) -> Result<ReadWriteRenewReply, Error> {
-        renew(&self.scripts, &self.names, access, holder, lease).ask(&mut self.connection)
+        let holds = RenewedHolds::Own;
+        renew(&self.scripts, &self.names, access, holder, lease, holds).ask(&mut self.connection)
     }
 
     /// Releases one hold, then deletes the receipt. `lease`: of the holds of a writer that remain.
@@ -231,7 +273,8 @@ impl<C: ConnectionLike> ReadWriteLock<C> {
         lease: Lease,
         receipt: &ReleaseReceipt,
     ) -> Result<ReadWriteReleaseReply, Error> {
-        let reply = release(&self.scripts, &self.names, access, holder, lease, receipt).ask(&mut self.connection)?;
+        let call = release(&self.scripts, &self.names, access, holder, lease, receipt, DowngradeMessage::None);
+        let reply = call.ask(&mut self.connection)?;
         // The release is answered, even if its receipt cannot be deleted: the receipt expires.
         let _: redis::RedisResult<()> = receipt.deletion(&self.names).query(&mut self.connection);
         Ok(reply)

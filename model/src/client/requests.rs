@@ -558,5 +558,6 @@ const fn reply_bytes(reply: Reply) -> (u8, u8) {
         Reply::NoTtlSet => (28, 0),
         Reply::LeftQueue => (29, 0),
         Reply::TokenRead { number } => (30, number),
+        Reply::RenewalFailed => (31, 0),
     }
 }

@@ -51,7 +51,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// what that thread has released and acquired since is not considered (Redisson: `LockTask.renew`), unless the protocol
     /// says that a stale answer is ignored.
     pub(crate) fn hear_renewal(&mut self, thread: u8, reply: Reply, is_stale: bool) {
-        if matches!(reply, Reply::ReadOnly | Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::WrongType) {
+        if reply.is_refusal_to_write() || matches!(reply, Reply::WrongType | Reply::RenewalFailed) {
             // An error is no answer.
             return self.renewal_failed();
         }

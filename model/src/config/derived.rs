@@ -3,8 +3,8 @@
 use super::calls::{InterruptedAcquire, RefusedCall, Resend, UnansweredAsk};
 use super::clients::ClientRole;
 use super::profiles::{
-    AcquireRule, AnsweredReceipt, ExtendRule, NoTtlAnswer, ReleaseRule, RenewalTimer, TokenRule, ValueRule, WaitAfter,
-    WaitRule,
+    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, InterruptedWaiter, NoTtlAnswer, ReadRenewal, ReleaseRule,
+    RenewalTimer, TokenRule, ValueRule, WaitAfter, WaitRule,
 };
 use super::sections::{
     Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, Resource,
@@ -567,6 +567,9 @@ impl Config {
             has_bare_extend: self.has_bare_extend(),
             sets_ttl_apart,
             takes_own: matches!(self.protocol.acquire, AcquireRule::OwnOrFree),
+            tells_of_downgrade: false,
+            read_renewal: ReadRenewal::OwnHolds,
+            keeps_order: false,
             mutant: self.active_mutant(),
         }
     }
@@ -589,6 +592,9 @@ impl Config {
             queue_wait_ticks: own_limit.or(self.time.queue_wait).unwrap_or(0),
             may_queue: own.wait_limit != Some(0),
             leaves_receipts: own.protocol.receipts,
+            tells_of_downgrade: own.protocol.downgrade == Downgrade::Publishes,
+            read_renewal: own.protocol.read_renewal,
+            keeps_order: self.has_failing_renewals(),
             ..context
         }
     }
@@ -596,6 +602,18 @@ impl Config {
     /// Whether refused clients stand in a queue.
     pub fn queues(&self) -> bool {
         self.lock.facts().queue.is_there() && self.waits()
+    }
+
+    /// Whether the renewal of some client fails where a reader has entered twice: then it matters who has entered first.
+    pub fn has_failing_renewals(&self) -> bool {
+        let fails =
+            |own: &Self| own.time.renew_every.is_some() && own.protocol.read_renewal == ReadRenewal::FailsNested;
+        self.shares() && self.some_client(fails)
+    }
+
+    /// Whether the waiters of some client leave the queue when they are interrupted.
+    pub fn leaves_queue_interrupted(&self) -> bool {
+        self.queues() && self.some_client(|own| own.protocol.interrupted_waiter == InterruptedWaiter::LeavesQueue)
     }
 
     /// Whether a call of this thread names its lease, if the thread has so many holds around it: nothing renews such a hold

@@ -19,9 +19,9 @@ pub use clients::{ClientRole, ClientSettings, ClientTables};
 pub use faults::{Fault, Faults};
 pub use node_set::NodeSet;
 pub use profiles::{
-    AcquireRule, AnsweredReceipt, ExtendRule, FailedRenewal, MissedRenewal, NoTtlAnswer, PartialRelease, Profile,
-    Protocol, ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, SubscribeTo, TokenRule, ValueRule, WaitAfter,
-    WaitRule,
+    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, FailedRenewal, InterruptedWaiter, MissedRenewal, NoTtlAnswer,
+    PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, ReleaseRule, RememberedLease, RenewalTimer,
+    SubscribeTo, TokenRule, ValueRule, WaitAfter, WaitRule,
 };
 pub use sections::{
     AcceptedTokens, Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, InterruptedWait, LockObjects,

@@ -64,6 +64,16 @@ pub struct Protocol {
     /// What a client makes of a holder whose lock has no TTL; read where tokens come with grants.
     #[serde(default, skip_serializing_if = "is_default")]
     pub no_ttl_answer: NoTtlAnswer,
+    /// Which holds the renewal of a reader renews; read for kinds with readers.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub read_renewal: ReadRenewal,
+    /// Whom a writer tells that releases and reads on; read for kinds that have both.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub downgrade: Downgrade,
+    /// What becomes of the place of a waiter that is interrupted; read for kinds with a queue
+    /// ([`Facts::queue`](crate::locks::Facts::queue)).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub interrupted_waiter: InterruptedWaiter,
     /// On which node clients subscribe to unlock messages.
     #[serde(default, skip_serializing_if = "is_default")]
     pub subscribe_to: SubscribeTo,
@@ -134,6 +144,47 @@ pub enum NoTtlAnswer {
     Grant,
     /// A refusal.
     Refusal,
+}
+
+/// Which holds the renewal of a reader renews beside the lock itself
+/// (docs/facts/family.md#older-versions-of-the-read-write-lock).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ReadRenewal {
+    /// Its own (Redisson 4.7).
+    #[default]
+    OwnHolds,
+    /// Those of every reader that is stored, also of one that has died (Redisson 3.43, 4.1 and 4.3).
+    AllHolds,
+    /// The same, but the script goes through them in the order in which they entered, and ends with an error at the first who has entered
+    /// twice: it takes the name of a hold by the number of that hold (Redisson 3.52).
+    FailsNested,
+}
+
+/// Whom a writer tells that releases the write lock and reads on: from then on other readers may join it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Downgrade {
+    /// Nobody: a reader that waits sleeps until its timer fires (Redisson, each version that was run;
+    /// docs/facts/family.md#read-write).
+    #[default]
+    Silent,
+    /// All who wait, by the message of a writer that frees the lock: no version of Redisson does.
+    Publishes,
+}
+
+/// What becomes of the place in the queue of a waiter that is interrupted and leaves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum InterruptedWaiter {
+    /// It stays until its deadline (Redisson, each version that was run; docs/facts/family.md#fair).
+    #[default]
+    StaysQueued,
+    /// It leaves the queue, by the request of a waiter whose limit is over: no version of Redisson does.
+    LeavesQueue,
 }
 
 /// On which node a client subscribes to unlock messages (Redisson: `subscriptionMode`, `MASTER` unless it is set;
@@ -475,6 +526,9 @@ impl Profile {
             read_release: ReadRelease::EndsWriteRenewal,
             token: TokenRule::WithGrant,
             no_ttl_answer: NoTtlAnswer::Grant,
+            read_renewal: ReadRenewal::OwnHolds,
+            downgrade: Downgrade::Silent,
+            interrupted_waiter: InterruptedWaiter::StaysQueued,
             subscribe_to: SubscribeTo::Master,
         };
         match self {
@@ -494,10 +548,14 @@ impl Profile {
                 missed_renewal: MissedRenewal::Forget,
                 failed_renewal: FailedRenewal::Forget,
                 read_release: ReadRelease::OwnRenewal,
+                read_renewal: ReadRenewal::AllHolds,
                 ..newest
             },
-            Self::Redisson352 => Protocol { answered_receipt: AnsweredReceipt::Keep, ..newest },
-            Self::Redisson43 | Self::Redisson47 => newest,
+            Self::Redisson352 => {
+                Protocol { answered_receipt: AnsweredReceipt::Keep, read_renewal: ReadRenewal::FailsNested, ..newest }
+            }
+            Self::Redisson43 => Protocol { read_renewal: ReadRenewal::AllHolds, ..newest },
+            Self::Redisson47 => newest,
             Self::Lockstep => {
                 Protocol { missed_renewal: MissedRenewal::TellHolder, wait_rule: WaitRule::All, ..newest }
             }

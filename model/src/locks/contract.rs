@@ -11,6 +11,7 @@ use super::holder::Holder;
 use super::keys::Key;
 use super::tokens::TokenStore;
 use super::values::ValueStore;
+use crate::config::profiles::ReadRenewal;
 use crate::mutants::{ActiveMutant, Mutant};
 use crate::time::Timer;
 
@@ -264,6 +265,12 @@ pub struct LockContext {
     pub sets_ttl_apart: bool,
     /// Whether an acquire takes a lock that has its own value already.
     pub takes_own: bool,
+    /// Whether a writer that releases and reads on tells those who wait.
+    pub tells_of_downgrade: bool,
+    /// Which holds the renewal of a reader renews.
+    pub read_renewal: ReadRenewal,
+    /// Whether it is stored in which order the readers have entered: only where that matters.
+    pub keeps_order: bool,
     /// The rule that is wrong on purpose, if any.
     pub mutant: ActiveMutant,
 }
@@ -337,6 +344,8 @@ pub enum LockReply {
     Renewed,
     /// There was nothing of the caller's to renew; nothing was changed.
     RenewalMissed,
+    /// The script ended with an error. What it had renewed by then stays renewed.
+    RenewalFailed,
     /// The lock is free.
     Released,
     /// One hold less, but not the last.

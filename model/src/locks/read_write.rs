@@ -16,6 +16,7 @@ use super::holder::Holder;
 use super::keys::{HashValue, Key, KeySlot, KeyValue};
 use super::tokens::NoTokens;
 use super::values::NoValues;
+use crate::config::profiles::ReadRenewal;
 use crate::limits::{MAX_CLIENTS, MAX_READ_HOLDS};
 use crate::mutants::Mutant;
 use crate::time::Timer;
@@ -43,6 +44,8 @@ pub struct ReadWrite {
     remaining: Timer,
     /// For each client, how often its thread reads.
     reads: [u8; CLIENTS],
+    /// In which order the readers are in the hash, two bits for each, the first in the lowest; 0 where that does not matter.
+    order: u8,
     /// The TTLs of its holds, by their number; off: there is no such string. They outlive the hash.
     holds: [[Timer; HOLDS]; CLIENTS],
 }
@@ -88,6 +91,17 @@ impl ReadWrite {
         self.remaining.left().map_or(Timer::ticks(longest), |left| Timer::ticks(left.min(longest)))
     }
 
+    /// The readers in the hash, in the order in which they have entered it, where that is kept.
+    fn in_order(self) -> impl Iterator<Item = u8> {
+        let readers = self.reads.iter().filter(|count| **count > 0).count();
+        (0..readers).map(move |at| self.order >> (2 * at) & 3)
+    }
+
+    fn with_order(self, readers: impl Iterator<Item = u8>) -> Self {
+        const { assert!(CLIENTS <= 4, "two bits for each client") };
+        Self { order: readers.enumerate().fold(0, |order, (at, client)| order | client << (2 * at)), ..self }
+    }
+
     fn read(self, context: LockContext, client: u8) -> Outcome<Self> {
         let is_others = self.mode == Some(Held::Write) && !self.is_writer(client);
         let excludes = context.is_mutated(Mutant::ReadersExclude)
@@ -103,6 +117,9 @@ impl ReadWrite {
         assert!(after.reads[at] <= MAX_READ_HOLDS, "the scenario reader refuses worlds with more holds of a reader");
         after.holds[at][usize::from(after.reads[at]) - 1] = context.lease();
         after.remaining = if is_free { context.lease() } else { Self::longer(self.remaining, context.lease_ticks) };
+        if context.keeps_order && self.reads[at] == 0 {
+            after = after.with_order(self.in_order().chain([client]));
+        }
         let reply = if self.reads[at] > 0 { LockReply::Reentered } else { LockReply::Acquired };
         Outcome::of(after, Writes::NONE.key(KeyFamily::Lock).key(KeyFamily::Hold), reply)
     }
@@ -141,6 +158,9 @@ impl ReadWrite {
         let mut after = self;
         after.holds[at][usize::from(self.reads[at]) - 1] = Timer::OFF;
         after.reads[at] -= 1;
+        if context.keeps_order && after.reads[at] == 0 {
+            after = after.with_order(self.in_order().filter(|reader| *reader != client));
+        }
         let has_others = mode == Held::Write || after.reads.iter().any(|count| *count > 0);
         if has_others {
             // Of readers only: a write lease is cut to the longest hold of a reader that is left.
@@ -174,9 +194,11 @@ impl ReadWrite {
         if self.reads.iter().all(|count| *count == 0) {
             return Outcome::of(self.freed(), writes, LockReply::Released).publishing(Publish::UnlockAll);
         }
-        // A downgrade: nobody is told.
+        // A downgrade: other readers may join from now on, and only by a switch somebody is told. That message follows what is
+        // written, so that a node that refuses to write publishes none.
         let after = Self { mode: Some(Held::Read), writer: 0, writes: 0, ..self };
-        Outcome::of(after, Writes::NONE.content(KeyFamily::Lock), LockReply::Released)
+        let outcome = Outcome::of(after, Writes::NONE.content(KeyFamily::Lock), LockReply::Released);
+        if context.tells_of_downgrade { outcome.publishing(Publish::UnlockAll) } else { outcome }
     }
 
     fn renew(self, context: LockContext, holder: Holder) -> Outcome<Self> {
@@ -185,13 +207,31 @@ impl ReadWrite {
             return Outcome::of(self, Writes::NONE, LockReply::RenewalMissed);
         }
         let mut after = Self { remaining: context.lease(), ..self };
+        let mut reply = LockReply::Renewed;
         if holder.thread() == READER {
-            for hold in after.holds[at].iter_mut().take(usize::from(self.reads[at])) {
-                // A string that has run out is not made anew.
-                *hold = if *hold == Timer::OFF { Timer::OFF } else { context.lease() };
+            match context.read_renewal {
+                ReadRenewal::OwnHolds => after.renew_holds(context, at),
+                ReadRenewal::AllHolds => (0..CLIENTS).for_each(|client| after.renew_holds(context, client)),
+                ReadRenewal::FailsNested => {
+                    // The field of a writer comes before those of readers: it is there before anybody reads inside it.
+                    let is_nested_write = self.mode == Some(Held::Write) && self.writes > 1;
+                    let is_nested = |client: &u8| self.reads[usize::from(*client)] > 1;
+                    let before = self.in_order().take_while(|client| !is_nested_write && !is_nested(client));
+                    before.for_each(|client| after.renew_holds(context, client.into()));
+                    if is_nested_write || self.in_order().any(|client| is_nested(&client)) {
+                        reply = LockReply::RenewalFailed;
+                    }
+                }
             }
         }
-        Outcome::of(after, Writes::NONE.ttl(KeyFamily::Lock).ttl(KeyFamily::Hold), LockReply::Renewed)
+        Outcome::of(after, Writes::NONE.ttl(KeyFamily::Lock).ttl(KeyFamily::Hold), reply)
+    }
+
+    fn renew_holds(&mut self, context: LockContext, client: usize) {
+        for hold in self.holds[client].iter_mut().take(self.reads[client].into()) {
+            // A string that has run out is not made anew.
+            *hold = if *hold == Timer::OFF { Timer::OFF } else { context.lease() };
+        }
     }
 
     /// `writeLock().forceUnlock()`: it frees a lock that is held for writing, with the reads inside it, and no other one.
@@ -378,7 +418,7 @@ impl Lock for ReadWrite {
             let to = usize::from(to(client));
             (after.reads[to], after.holds[to]) = (self.reads[client], self.holds[client]);
         }
-        after
+        if self.order == 0 { after } else { after.with_order(self.in_order().map(|client| to(client.into()))) }
     }
 }
 
@@ -386,10 +426,11 @@ impl Hash for ReadWrite {
     // In words, for the reason that `world/hash` gives.
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { mode, writer, writes, remaining, reads, holds } = *self;
+        let Self { mode, writer, writes, remaining, reads, order, holds } = *self;
         let mode = mode.map_or(0, |mode| 1 + mode as u8);
         hasher.write_u32(u32::from_le_bytes([mode, writer, writes, remaining.byte()]));
         hasher.write_u32(u32::from_le_bytes(reads));
+        hasher.write_u32(order.into());
         for of_one in holds {
             hasher.write_u32(u32::from_le_bytes(of_one.map(Timer::byte)));
         }

@@ -126,7 +126,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn renew_batch(&mut self, node: u8, client: u8, batch: RenewalBatch) -> Option<BatchAnswer> {
         let before = self.group.node(node).stored;
         let (mut lock, mut writes) = (before.lock, Writes::NONE);
-        let (mut missed, mut has_failed) = (RenewalBatch::EMPTY, false);
+        let (mut missed, mut failed) = (RenewalBatch::EMPTY, None);
         for thread in batch.threads() {
             let requester = Requester::of(Holder::new(client, thread));
             let request = LockRequest::Renew(requester);
@@ -140,7 +140,12 @@ impl<Y: ServerLayout> Server<'_, Y> {
             }
             match outcome.reply {
                 LockReply::WrongType => {
-                    has_failed = true;
+                    failed = Some(Reply::WrongType);
+                    break;
+                }
+                LockReply::RenewalFailed => {
+                    failed = Some(Reply::RenewalFailed);
+                    (lock, writes) = (outcome.stored, writes.and(outcome.writes));
                     break;
                 }
                 LockReply::Renewed => self.notes.happened(Happening::LeaseRenewed),
@@ -157,8 +162,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if writes.any() {
             self.write(node, Stored { lock, ..before }, writes)?;
         }
-        if has_failed {
-            return Some(BatchAnswer { reply: Reply::WrongType, missed: RenewalBatch::EMPTY });
+        if let Some(reply) = failed {
+            return Some(BatchAnswer { reply, missed: RenewalBatch::EMPTY });
         }
         let reply = match missed.threads().next() {
             None => Reply::Renewed,
@@ -184,6 +189,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             LockReply::StillHeld => (Reply::StillHeld, None),
             LockReply::NotHeld => (Reply::NotHeld, None),
             LockReply::WrongType => (Reply::WrongType, None),
+            LockReply::RenewalFailed => (Reply::RenewalFailed, None),
             LockReply::ForceReleased => (Reply::ForceReleased, None),
             LockReply::NothingToRelease => (Reply::NothingToRelease, None),
             LockReply::LeftQueue => (Reply::LeftQueue, None),

@@ -8,7 +8,7 @@ use super::normal_form::unread_nodes;
 use super::values;
 use crate::client::requests::Slot;
 use crate::client::wait_loop::SecondAsk;
-use crate::config::profiles::SubscribeTo;
+use crate::config::profiles::{InterruptedWaiter, SubscribeTo};
 use crate::limits::MAX_THREADS;
 use crate::locks::contract::{Lock as _, LockRequest, Publish, Requester};
 use crate::locks::holder::Holder;
@@ -219,9 +219,18 @@ impl<Y: Layout> Context<'_, Y> {
     pub(crate) fn give_up(&mut self, waiter: Holder) -> Option<Reply> {
         let client = waiter.client();
         self.process(client, |process| process.give_up(waiter.thread()))?;
-        if !Y::Lock::FACTS.queue.is_there() {
-            return Some(Reply::Done);
-        }
+        if Y::Lock::FACTS.queue.is_there() { self.leave_queue(waiter) } else { Some(Reply::Done) }
+    }
+
+    /// Whether the waiters of this client leave the queue when they are interrupted.
+    pub(super) fn leaves_queue_interrupted(&self, client: u8) -> bool {
+        let leaves = self.config.settings_of(client).protocol.interrupted_waiter == InterruptedWaiter::LeavesQueue;
+        Y::Lock::FACTS.queue.is_there() && leaves
+    }
+
+    /// A waiter that has left asks for its place to be taken away.
+    pub(super) fn leave_queue(&mut self, waiter: Holder) -> Option<Reply> {
+        let client = waiter.client();
         let Some(node) = self.world.reachable(client) else { return Some(Reply::Unreachable) };
         self.count_replicas(client);
         let request = LockRequest::LeaveQueue(Requester::of(waiter));

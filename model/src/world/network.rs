@@ -540,7 +540,12 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// A thread is interrupted in `lock()` or `unlock()`.
     pub(crate) fn interrupt(&mut self, holder: Holder) -> Option<Reply> {
+        let was_waiting = self.world.thread(holder).is_waiting();
         self.process(holder.client(), |process| process.interrupt(holder.thread()))?;
+        let has_left = was_waiting && !self.world.thread(holder).is_waiting();
+        if has_left && self.leaves_queue_interrupted(holder.client()) {
+            return self.leave_queue(holder);
+        }
         // Nobody waits for its `WAIT` any more.
         if self.world.group().waits_at(holder).is_some() {
             self.server().close_wait(holder);

@@ -165,7 +165,7 @@ fn of_term(term: &GlossaryTerm) -> String {
 /// What each key of `[protocol]` is where a scenario sets only its profile.
 fn of_profile(profile: Profile) -> String {
     const OF_A_KEY: [&str; 4] = ["value", "acquire", "release", "extend"];
-    const OF_REDISSON: [&str; 7] = [
+    const OF_REDISSON: [&str; 11] = [
         "receipts",
         "answered_receipt",
         "partial_release",
@@ -173,6 +173,10 @@ fn of_profile(profile: Profile) -> String {
         "remembered_lease",
         "wait_rule",
         "request_id",
+        "read_release",
+        "read_renewal",
+        "downgrade",
+        "interrupted_waiter",
     ];
     // No profile sets these two: what is sent again, and where one subscribes, is of the deployment; nor what only some worlds can have.
     const OF_NONE: [&str; 6] = ["subscribe_to", "wait_after", "answer_within", "resend", "retry_attempts", "receipt"];

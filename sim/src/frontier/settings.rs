@@ -187,6 +187,7 @@ pub(super) const IDLE: &[Idle] = &[
     Idle { table: "cluster", key: "cut_together", word: None, faults: &["cut_link"] },
     Idle { table: "time", key: "jump", word: None, faults: &["clock_jump", "client_clock_jump"] },
     Idle { table: "protocol", key: "interrupted_acquire", word: None, faults: &["interrupt"] },
+    Idle { table: "protocol", key: "interrupted_waiter", word: None, faults: &["interrupt"] },
 ];
 
 /// What keeps a lease from ending before the code that it guards.

@@ -5,18 +5,16 @@ use lockstep_model::{Property, Verdict};
 use lockstep_redis::Scripts;
 
 use super::exhibit::Exhibit;
+use super::other_histories::{Followed, OtherHistory, one_that_is_followed};
 use crate::check::{CheckError, Engine, How, Limits, check_as};
 use crate::fuzz::{FuzzFailure, FuzzOptions, fuzz};
 use crate::replay::redisson::RedissonProgram;
-use crate::replay::{Difference, Played, Player, ReplayError, ServerProgram};
+use crate::replay::{Difference, Player, ReplayError, ServerProgram};
 use crate::scenario::{Scenario, ScenarioError};
 
 /// How many replays the JVM may take another order in, for each that it takes ours in: a caller whose interrupt
 /// flag is set throws before its request is written in 3 of 100 replays, and more often on a machine that is busy.
 const OTHER_ORDERS: u32 = 20;
-/// How many replays in a row must take another order before the counterexample's is given up for another one. By far more than
-/// one in three take it on a busy machine too.
-const LEFT_EACH_TIME: usize = 3;
 /// Random histories of a control, and the seed that draws them.
 const CONTROL: FuzzOptions = FuzzOptions { cases: 5, seed: 1 };
 
@@ -37,7 +35,7 @@ pub struct Examination {
     pub in_model: InModel,
     /// The property's verdict with the repair.
     pub repaired: Verdict,
-    /// The counterexample on Redis, in the order in which the library was followed: the server, the things compared, and the first
+    /// The counterexample on Redis, in the history in which the library was followed: the server, the things compared, and the first
     /// difference. `None`: there is no counterexample.
     pub on_redis: Option<OnRedis>,
     /// The counterexample on the library.
@@ -68,8 +66,8 @@ pub enum OnLibrary {
         left: u32,
         /// Things compared in each.
         compared: usize,
-        /// The step that was moved, where the library takes another order of the same steps.
-        moved: Option<StepMoved>,
+        /// How what was replayed differs from the counterexample, where the library does not follow that.
+        instead: Option<OtherHistory>,
     },
     /// Something else, or it cannot be followed.
     Differs {
@@ -82,15 +80,6 @@ pub enum OnLibrary {
     NothingToReplay,
     /// The harness cannot follow this version in this world, for this reason.
     NotFollowed(String),
-}
-
-/// A step of a counterexample that comes earlier or later in the history that was replayed, which ends in the same state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StepMoved {
-    /// Its number in the counterexample.
-    pub from: usize,
-    /// Its number in what was replayed; the steps between make room.
-    pub to: usize,
 }
 
 /// What the world beside the exhibit does.
@@ -240,7 +229,11 @@ pub fn examine(exhibit: &Exhibit, on: &Servers<'_>, limits: &Limits<'_>) -> Resu
 }
 
 /// The verdict on a property, and its shortest counterexample.
-fn found(world: &Scenario, property: Property, limits: &Limits<'_>) -> Result<(Verdict, Option<Trace>), ExamineError> {
+pub(super) fn found(
+    world: &Scenario,
+    property: Property,
+    limits: &Limits<'_>,
+) -> Result<(Verdict, Option<Trace>), ExamineError> {
     let how = How { only: Some(property), ..How::by(Engine::Native) };
     let outcome = check_as(world, how, limits)?;
     let found = outcome.properties.into_iter().find(|found| found.property == property);
@@ -250,7 +243,7 @@ fn found(world: &Scenario, property: Property, limits: &Limits<'_>) -> Result<(V
 /// What a history does on a server: its name, the things compared, and the first difference.
 pub type OnRedis = (String, usize, Option<Difference>);
 
-/// The counterexample on Redis and on the library, in an order that the library follows.
+/// The counterexample on Redis and on the library, or another history with the same end that the library follows.
 fn on_both(
     trace: &Trace,
     on: &Servers<'_>,
@@ -264,10 +257,9 @@ fn on_both(
         }
         Err(error) => return Err(error),
     };
-    let reordered =
-        in_an_order_that_is_followed(trace, |trace| player.replay(trace, false).map(|played| Followed::of(&played)))?;
-    let (trace, moved) = reordered.as_ref().map_or((trace, None), |(other, moved)| (other, Some(*moved)));
-    Ok((Some(on_redis(trace, on.server)?), on_library(trace, moved, &mut player, on.times, limits)?))
+    let other = one_that_is_followed(trace, |trace| player.replay(trace, false).map(|played| Followed::of(&played)))?;
+    let (trace, instead) = other.as_ref().map_or((trace, None), |(other, instead)| (other, Some(*instead)));
+    Ok((Some(on_redis(trace, on.server)?), on_library(trace, instead, &mut player, on.times, limits)?))
 }
 
 fn on_redis(trace: &Trace, server: &ServerProgram) -> Result<OnRedis, ReplayError> {
@@ -277,7 +269,7 @@ fn on_redis(trace: &Trace, server: &ServerProgram) -> Result<OnRedis, ReplayErro
 
 fn on_library(
     trace: &Trace,
-    moved: Option<StepMoved>,
+    instead: Option<OtherHistory>,
     player: &mut Player,
     wanted: u32,
     limits: &Limits<'_>,
@@ -300,68 +292,7 @@ fn on_library(
         compared = result.compared;
         limits.progress.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     }
-    Ok(OnLibrary::Reproduced { times, left, compared, moved })
-}
-
-/// How far a replay went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Followed {
-    /// To its end, or to a difference: in either case in this order.
-    InThisOrder,
-    /// The library took another order after so many steps.
-    Until(usize),
-}
-
-impl Followed {
-    fn of(result: &Played) -> Self {
-        if result.left.is_some() && result.difference.is_none() { Self::Until(result.steps) } else { Self::InThisOrder }
-    }
-}
-
-/// The library may do what happens at one instant in another order than the counterexample. Where it is never followed to its end,
-/// the step at which that ended is made earlier or later, as little as possible: an equally short history with the same end. `None`:
-/// the library follows the counterexample, or no such history.
-fn in_an_order_that_is_followed(
-    trace: &Trace,
-    mut follow: impl FnMut(&Trace) -> Result<Followed, ReplayError>,
-) -> Result<Option<(Trace, StepMoved)>, ReplayError> {
-    let mut ended_at = 0;
-    for _ in 0..LEFT_EACH_TIME {
-        match follow(trace)? {
-            Followed::InThisOrder => return Ok(None),
-            // The furthest: an order that depends on the machine may end it earlier.
-            Followed::Until(steps) => ended_at = ended_at.max(steps),
-        }
-    }
-    for (other, moved) in with_one_moved(trace, ended_at) {
-        if follow(&other)? == Followed::InThisOrder {
-            return Ok(Some((other, moved)));
-        }
-    }
-    Ok(None)
-}
-
-/// The histories in which the step after the first so many comes earlier or later, as long as the model ends in the same state; the
-/// smallest change first.
-fn with_one_moved(trace: &Trace, ended_at: usize) -> impl Iterator<Item = (Trace, StepMoved)> {
-    let actions = trace.actions();
-    let last = actions.len().saturating_sub(1);
-    let from = ended_at.min(last);
-    // A cycle has no end that could be the same.
-    let has_end = trace.loop_start.is_none();
-    let places = (1..=last).flat_map(move |by| [from.checked_sub(by), Some(from + by).filter(|to| *to <= last)]);
-    places.flatten().filter(move |_| has_end).filter_map(move |to| {
-        let mut moved = actions.clone();
-        if to < from {
-            moved[to..=from].rotate_right(1);
-        } else {
-            moved[from..=to].rotate_left(1);
-        }
-        let about = trace.about.clone();
-        let other = Trace::record(&trace.scenario, &trace.story, &trace.config, about, &moved, "").ok()?;
-        let is_same = other.state_after(moved.len()) == trace.state_after(actions.len());
-        is_same.then_some((other, StepMoved { from: from + 1, to: to + 1 }))
-    })
+    Ok(OnLibrary::Reproduced { times, left, compared, instead })
 }
 
 /// Random histories of the control on the library: it does what the model says, and there the property holds.
@@ -386,10 +317,6 @@ fn control(
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicBool, AtomicU64};
-
-    use lockstep_model::config::Profile;
-
     use super::*;
 
     #[test]
@@ -404,61 +331,5 @@ mod tests {
             assert_eq!((found.is_inconclusive(), found.is_contradicted()), (is_inconclusive, !is_inconclusive));
             assert!(!found.is_reproduced());
         }
-    }
-
-    /// The counterexample of I5: a second interrupt is one step, and the message that wakes the waiter another.
-    fn counterexample() -> Trace {
-        let exhibit = Exhibit::named("I5").expect("it is an exhibit");
-        let world = exhibit.world(Profile::Redisson47).expect("it is a scenario");
-        let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-        let (_, trace) = found(&world, exhibit.property, &Limits::none(&stop, &progress)).expect("it is checked");
-        trace.expect("there is one")
-    }
-
-    #[test]
-    fn a_step_that_is_moved_leads_to_the_same_end_or_is_left_out() {
-        let trace = counterexample();
-        let length = trace.steps.len();
-        for ended_at in 0..=length {
-            let from = ended_at.min(length - 1);
-            for (other, moved) in with_one_moved(&trace, ended_at) {
-                assert_eq!(moved.from, from + 1);
-                let mut back = other.actions();
-                let (from, to) = (moved.from - 1, moved.to - 1);
-                if to < from {
-                    back[to..=from].rotate_left(1);
-                } else {
-                    back[from..=to].rotate_right(1);
-                }
-                assert_eq!(back, trace.actions());
-                assert_eq!(other.state_after(length), trace.state_after(length));
-            }
-        }
-        // The world begins with a thread that asks: nothing comes before that.
-        assert_eq!(with_one_moved(&trace, 0).count(), 0);
-    }
-
-    #[test]
-    fn another_order_is_tried_only_where_this_one_is_never_followed() {
-        let trace = counterexample();
-        let ended_at = (0..trace.steps.len()).find(|at| with_one_moved(&trace, *at).next().is_some());
-        let ended_at = ended_at.expect("some step can be moved");
-        let mut asked = Vec::new();
-        let mut found_with = |is_followed: &dyn Fn(usize, &Trace) -> bool| {
-            asked.clear();
-            let found = in_an_order_that_is_followed(&trace, |one| {
-                asked.push(one.actions());
-                let is_followed = is_followed(asked.len(), one);
-                Ok(if is_followed { Followed::InThisOrder } else { Followed::Until(ended_at) })
-            });
-            (found.expect("nothing fails").map(|(other, moved)| (other.actions(), moved)), asked.len())
-        };
-        assert_eq!(found_with(&|_, _| true), (None, 1));
-        assert_eq!(found_with(&|times, _| times == LEFT_EACH_TIME), (None, LEFT_EACH_TIME));
-        let (other, times) = found_with(&|_, one| one.actions() != trace.actions());
-        let (first, moved) = with_one_moved(&trace, ended_at).next().expect("it can");
-        assert_eq!((other, times), (Some((first.actions(), moved)), LEFT_EACH_TIME + 1));
-        let others = with_one_moved(&trace, ended_at).count();
-        assert_eq!(found_with(&|_, _| false), (None, LEFT_EACH_TIME + others));
     }
 }

@@ -5,9 +5,10 @@
 
 mod examination;
 mod exhibit;
+mod other_histories;
 
 pub use examination::{
-    ControlRun, Doubt, Examination, ExamineError, ExhibitOutcome, InModel, OnLibrary, OnRedis, Servers, StepMoved,
-    examine,
+    ControlRun, Doubt, Examination, ExamineError, ExhibitOutcome, InModel, OnLibrary, OnRedis, Servers, examine,
 };
 pub use exhibit::{Change, Exhibit, Library, Versions};
+pub use other_histories::OtherHistory;

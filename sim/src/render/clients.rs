@@ -100,6 +100,9 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         read_release,
         token,
         no_ttl_answer,
+        read_renewal,
+        downgrade,
+        interrupted_waiter,
         subscribe_to,
     } = protocol;
     vec![
@@ -120,6 +123,9 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         ("read_release", json!(read_release)),
         ("token", json!(token)),
         ("no_ttl_answer", json!(no_ttl_answer)),
+        ("read_renewal", json!(read_renewal)),
+        ("downgrade", json!(downgrade)),
+        ("interrupted_waiter", json!(interrupted_waiter)),
         ("subscribe_to", json!(subscribe_to)),
     ]
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::prose::hanging;
 use super::replayed::difference_json;
 use super::units::{count, list};
-use crate::museum::{Change, Doubt, Examination, Exhibit, ExhibitOutcome, InModel, OnLibrary, StepMoved};
+use crate::museum::{Change, Doubt, Examination, Exhibit, ExhibitOutcome, InModel, OnLibrary, OtherHistory};
 use crate::replay::Difference;
 
 /// Columns before the text of an exhibit, and of each of its lines.
@@ -188,12 +188,19 @@ pub fn json_of(exhibit: &Exhibit, found: &Examination, version: &str) -> Value {
         json!({ "server": server, "compared": compared, "first_difference": difference_json(difference.as_ref()) })
     });
     object["on_library"] = match on_library {
-        OnLibrary::Reproduced { times, left, compared, moved } => json!({
+        OnLibrary::Reproduced { times, left, compared, instead } => json!({
             "agrees": true,
             "times": times,
             "other_orders": left,
             "compared": compared,
-            "moved": moved.map(|StepMoved { from, to }| json!({ "step": from, "to": to })),
+            "moved": match instead {
+                Some(OtherHistory::Moved { from, to }) => json!({ "step": from, "to": to }),
+                _ => Value::Null,
+            },
+            "added": match instead {
+                Some(OtherHistory::Longer { before, added }) => json!({ "before": before, "steps": added }),
+                _ => Value::Null,
+            },
         }),
         OnLibrary::Differs { difference, left } => json!({
             "agrees": false,
@@ -216,16 +223,16 @@ pub fn json_of(exhibit: &Exhibit, found: &Examination, version: &str) -> Value {
 
 fn on_library(found: &OnLibrary) -> String {
     match found {
-        OnLibrary::Reproduced { times: 1, left: 0, compared, moved } => {
-            agreement(None, *compared) + &in_which_order(*moved)
+        OnLibrary::Reproduced { times: 1, left: 0, compared, instead } => {
+            agreement(None, *compared) + &in_which_history(*instead)
         }
-        OnLibrary::Reproduced { times, left, compared, moved } => {
+        OnLibrary::Reproduced { times, left, compared, instead } => {
             let others = match left {
                 0 => String::new(),
                 _ => format!(", and took another order {left} more times"),
             };
             let compared = count(*compared, "comparison");
-            format!("does the same, {times} of {times} times{others}; {compared} each{}", in_which_order(*moved))
+            format!("does the same, {times} of {times} times{others}; {compared} each{}", in_which_history(*instead))
         }
         OnLibrary::Differs { difference, left } => match (difference, left) {
             (Some(difference), _) => format!("differs: {}", difference_line(difference)),
@@ -237,12 +244,21 @@ fn on_library(found: &OnLibrary) -> String {
     }
 }
 
-/// Which step was moved: `; with step 8 before step 7`.
-fn in_which_order(moved: Option<StepMoved>) -> String {
-    moved.map_or_else(String::new, |StepMoved { from, to }| {
-        let where_to = if to < from { "before" } else { "after" };
-        format!("; with step {from} {where_to} step {to}, which leads to the same state")
-    })
+/// How what was replayed differs from the counterexample: `; with step 8 before step 7`.
+fn in_which_history(instead: Option<OtherHistory>) -> String {
+    match instead {
+        None => String::new(),
+        Some(OtherHistory::Moved { from, to }) => {
+            let where_to = if to < from { "before" } else { "after" };
+            format!("; with step {from} {where_to} step {to}, which leads to the same state")
+        }
+        Some(OtherHistory::Longer { before, added: 1 }) => {
+            format!("; with one step more before step {before}, which leads to the same state")
+        }
+        Some(OtherHistory::Longer { before, added }) => {
+            format!("; with {added} steps more before step {before}, which lead to the same state")
+        }
+    }
 }
 
 fn agreement(difference: Option<&Difference>, compared: usize) -> String {
@@ -295,8 +311,10 @@ mod tests {
 
     #[test]
     fn the_page_on_json_has_every_key_of_an_exhibit_and_no_other() {
+        let reproduced = |instead| OnLibrary::Reproduced { times: 20, left: 1, compared: 12, instead: Some(instead) };
         let all = [
-            OnLibrary::Reproduced { times: 20, left: 1, compared: 12, moved: Some(StepMoved { from: 3, to: 4 }) },
+            reproduced(OtherHistory::Moved { from: 3, to: 4 }),
+            reproduced(OtherHistory::Longer { before: 3, added: 2 }),
             OnLibrary::Differs { difference: Some(Box::new(Difference::of_a_reply())), left: None },
             OnLibrary::NotFollowed("it sends an acquire again".to_owned()),
         ];

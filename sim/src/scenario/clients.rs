@@ -3,10 +3,10 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, ExtendRule, FailedRenewal,
-    InterruptedWait, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal,
-    NoTtlAnswer, PartialRelease, Profile, Protocol, ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, Resend,
-    StopsAt, SubscribeTo, Time, TokenRule, ValueRule, WaitAfter, WaitRule,
+    AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ExtendRule, FailedRenewal,
+    InterruptedWait, InterruptedWaiter, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS,
+    MissedRenewal, NoTtlAnswer, PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, ReleaseRule,
+    RememberedLease, RenewalTimer, Resend, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -160,6 +160,9 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let read_release = section.word("read_release", "effect of a read release", &READ_RELEASES);
     let token = section.word("token", "rule for tokens", &TOKEN_RULES);
     let no_ttl_answer = section.word("no_ttl_answer", "reading of an answer without a TTL", &NO_TTL_ANSWERS);
+    let read_renewal = section.word("read_renewal", "renewal of a reader", &READ_RENEWALS);
+    let downgrade = section.word("downgrade", "message of a downgrade", &DOWNGRADES);
+    let interrupted_waiter = section.word("interrupted_waiter", "place of an interrupted waiter", &INTERRUPTED_WAITERS);
     let subscribe_to = section.word("subscribe_to", "place of a subscription", &SUBSCRIBE_TO);
     let switches = profile.optional().or(None)?.map_or(otherwise, Profile::protocol);
     Some(Protocol {
@@ -182,6 +185,9 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         read_release: read_release.or(switches.read_release)?,
         token: token.or(switches.token)?,
         no_ttl_answer: no_ttl_answer.or(switches.no_ttl_answer)?,
+        read_renewal: read_renewal.or(switches.read_renewal)?,
+        downgrade: downgrade.or(switches.downgrade)?,
+        interrupted_waiter: interrupted_waiter.or(switches.interrupted_waiter)?,
         // Nor this: it is of the deployment.
         subscribe_to: subscribe_to.or(otherwise.subscribe_to)?,
     })
@@ -256,6 +262,15 @@ const TOKEN_RULES: [(&str, Option<TokenRule>); 2] =
     [("with-grant", Some(TokenRule::WithGrant)), ("read-later", Some(TokenRule::ReadLater))];
 const NO_TTL_ANSWERS: [(&str, Option<NoTtlAnswer>); 2] =
     [("grant", Some(NoTtlAnswer::Grant)), ("refusal", Some(NoTtlAnswer::Refusal))];
+const READ_RENEWALS: [(&str, Option<ReadRenewal>); 3] = [
+    ("own-holds", Some(ReadRenewal::OwnHolds)),
+    ("all-holds", Some(ReadRenewal::AllHolds)),
+    ("fails-nested", Some(ReadRenewal::FailsNested)),
+];
+const DOWNGRADES: [(&str, Option<Downgrade>); 2] =
+    [("silent", Some(Downgrade::Silent)), ("publishes", Some(Downgrade::Publishes))];
+const INTERRUPTED_WAITERS: [(&str, Option<InterruptedWaiter>); 2] =
+    [("stays-queued", Some(InterruptedWaiter::StaysQueued)), ("leaves-queue", Some(InterruptedWaiter::LeavesQueue))];
 const ROLES: [(&str, Option<ClientRole>); 3] =
     [("both", Some(ClientRole::Both)), ("reader", Some(ClientRole::Reader)), ("writer", Some(ClientRole::Writer))];
 const SUBSCRIBE_TO: [(&str, Option<SubscribeTo>); 2] =

@@ -14,6 +14,12 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     let lock = top.span_of("lock");
     if let Support::No { why } = kind.facts().queue {
         let name = kind.name();
+        for place in sections.places(parts) {
+            let reason = format!("the waiters of a {name} lock do not queue");
+            Contradiction::of(place.protocol, "interrupted_waiter", &reason)
+                .with(lock.clone(), format!("{name}: {why}"))
+                .note(&format!("remove `interrupted_waiter`, or use {}", kinds_with(|facts| facts.queue.is_there())));
+        }
         Contradiction::of(&sections.time, "queue_wait", &format!("the waiters of a {name} lock do not queue"))
             .with(lock, format!("{name}: {why}"))
             .note(&format!("remove `queue_wait`, or use {}", kinds_with(|facts| facts.queue.is_there())));
@@ -24,8 +30,28 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                        without a limit of its own (Redisson: fairLockWaitTimeout)";
         sections.time.require("queue_wait", Entry::<u8>::Absent, example);
     }
+    note_interrupted_waiters(parts, sections);
     note_long_queues(parts, sections);
     note_not_yet(parts, sections, lock.as_ref());
+}
+
+/// What a waiter does that is interrupted.
+fn note_interrupted_waiters(parts: &Parts, sections: &Sections<'_>) {
+    for place in sections.places(parts) {
+        if parts.faults.is_some_and(|faults| faults.interrupt == 0) {
+            Contradiction::of(
+                place.protocol,
+                "interrupted_waiter",
+                "no thread is interrupted, so `interrupted_waiter` has no effect",
+            )
+            .with(sections.faults.span_of("interrupt"), "no thread is interrupted")
+            .note("remove `interrupted_waiter`, or let a thread be interrupted: interrupt = 1 in [faults]");
+        } else if place.nobody(|own| own.wait_limit != Some(0)) {
+            Contradiction::of(place.protocol, "interrupted_waiter", "nobody waits: `interrupted_waiter` has no effect")
+                .with(place.time.span_of("wait_limit"), "a refused caller does not wait")
+                .note("remove `interrupted_waiter`, or use a longer wait_limit in [time]");
+        }
+    }
 }
 
 /// Deadlines add up, each to that of the one before.

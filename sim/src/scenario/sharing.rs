@@ -28,9 +28,11 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                 .note(&note("role"));
         }
         for place in sections.places(parts) {
-            Contradiction::of(place.protocol, "read_release", "this kind of lock has no readers")
-                .with(lock.clone(), label.clone())
-                .note(&note("read_release"));
+            for key in ["read_release", "read_renewal", "downgrade"] {
+                Contradiction::of(place.protocol, key, "this kind of lock has no readers")
+                    .with(lock.clone(), label.clone())
+                    .note(&note(key));
+            }
         }
         return;
     }
@@ -43,8 +45,10 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     }
     for place in sections.places(parts) {
         if place.nobody(|own: &ClientSettings| own.renew_every.is_some()) {
-            Contradiction::of(place.protocol, "read_release", "nothing is renewed: there is no watchdog")
-                .note("remove `read_release`, or add a watchdog: renew_every = 1 in [time]");
+            for key in ["read_release", "read_renewal"] {
+                Contradiction::of(place.protocol, key, "nothing is renewed: there is no watchdog")
+                    .note(&format!("remove `{key}`, or add a watchdog: renew_every = 1 in [time]"));
+            }
         }
     }
     note_holds(parts, sections);

@@ -382,6 +382,13 @@ const ROWS: &[DrawnKey] = &[
     row("read_release", &["\"ends-write-renewal\"", "\"own-renewal\""], 40, |said| {
         said.has("renew_every") && said.shares()
     }),
+    row("read_renewal", &["\"own-holds\"", "\"all-holds\"", "\"fails-nested\""], 50, |said| {
+        said.has("renew_every") && said.shares()
+    }),
+    row("downgrade", &["\"silent\"", "\"publishes\"", "\"publishes\""], 40, Said::shares),
+    row("interrupted_waiter", &["\"stays-queued\"", "\"leaves-queue\"", "\"leaves-queue\""], 40, |said| {
+        said.queues() && said.some("interrupt")
+    }),
     row("missed_renewal", &["\"lower-first\"", "\"stop-timer\"", "\"forget\"", "\"tell-holder\""], 25, |said| {
         said.has("renew_every")
     }),

@@ -74,15 +74,22 @@ impl Narrator<'_> {
 
     /// A waiter's limit is over; where there is a queue it leaves that.
     pub(super) fn give_up(&self, client: u8, thread: u8) -> Vec<Row> {
+        let what = format!("{}'s wait limit is over: it stops waiting", self.step.lane);
+        if self.step.answer == Reply::Done {
+            return self.alone(Lane::Thread { client, thread }, GIVES_UP, Tone::Odd, what);
+        }
+        self.leave_queue((client, thread), GIVES_UP, what)
+    }
+
+    /// A waiter that stops waiting takes its place out of the queue.
+    pub(super) fn leave_queue(&self, (client, thread): (u8, u8), shows: &'static str, what: String) -> Vec<Row> {
         let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
-        let (name, master) = (&self.step.lane, node_name(node));
-        let what = format!("{name}'s wait limit is over: it stops waiting");
+        let master = node_name(node);
         let (says, tone, answer) = match self.step.answer {
-            Reply::Done => return self.alone(caller, GIVES_UP, Tone::Odd, what),
             Reply::Unreachable => {
                 let vain =
                     format!("{what}; {master} does not answer, so its place in the queue stays until its deadline");
-                return vec![self.one_way(caller, Lane::Node(node), GIVES_UP, vain).lost()];
+                return vec![self.one_way(caller, Lane::Node(node), shows, vain).lost()];
             }
             Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => self.refuses_to_write(node),
             _ => {
@@ -90,7 +97,7 @@ impl Narrator<'_> {
                 (self.label(), Tone::Plain, answer)
             }
         };
-        self.request(caller, node, GIVES_UP, what, (says, tone, answer))
+        self.request(caller, node, shows, what, (says, tone, answer))
     }
 
     /// Why a node refuses an acquire.
@@ -293,10 +300,21 @@ impl Narrator<'_> {
                 let answer = format!("{master} stores {stores}: nothing changes; {then}");
                 self.request(caller, node, call, sent, (self.label(), Tone::Odd, answer))
             }
-            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly | Reply::WrongType => {
-                let is_wrong_type = self.step.answer == Reply::WrongType;
-                let (says, tone, answer) =
-                    if is_wrong_type { self.finds_no_lock(node) } else { self.refuses_to_write(node) };
+            Reply::NotEnoughReplicas
+            | Reply::SaveFailed
+            | Reply::ReadOnly
+            | Reply::WrongType
+            | Reply::RenewalFailed => {
+                let (says, tone, answer) = match self.step.answer {
+                    Reply::WrongType => self.finds_no_lock(node),
+                    Reply::RenewalFailed => {
+                        let what = format!(
+                            "{master} restarts the lease of the lock, and the script fails at a reader or writer who has entered twice"
+                        );
+                        (self.label(), Tone::Odd, what)
+                    }
+                    _ => self.refuses_to_write(node),
+                };
                 let then = match self.own().protocol.failed_renewal {
                     FailedRenewal::Retry => "the watchdog will try again",
                     FailedRenewal::Forget => "the watchdog forgets the lock",

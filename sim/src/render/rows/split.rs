@@ -287,7 +287,10 @@ impl Narrator<'_> {
                 format!("{name} is interrupted in lock(): its request may still be executed")
             }
         };
-        self.alone(Lane::Thread { client, thread }, "interrupted", Tone::Odd, what)
+        if self.step.answer == Reply::Interrupted {
+            return self.alone(Lane::Thread { client, thread }, "interrupted", Tone::Odd, what);
+        }
+        self.leave_queue((client, thread), "interrupted", what)
     }
 
     fn request_before(&self, client: u8, slot: Slot) -> Option<&RequestState> {

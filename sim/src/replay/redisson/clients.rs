@@ -32,7 +32,7 @@ use crate::replay::servers::ServerProgram;
 use crate::replay::servers::sentinel::LoneSentinel;
 use crate::replay::target::Target;
 use crate::replay::testbed::Testbed;
-use crate::replay::translate::{ScriptVerb, Translator};
+use crate::replay::translate::{ClientPart, ScriptVerb, Translator};
 
 /// Connections of a client on a split network: more than it has requests under way. With fewer than ten, Redisson 4.7 sends the
 /// next request over a connection before the reply to the last one.
@@ -377,7 +377,14 @@ impl Target for RedissonClients {
             }
             Action::Interrupt { client, thread } => {
                 self.interrupt((client, thread), step, testbed)?;
-                Ok(None)
+                if testbed.findings.is_over() {
+                    return Ok(None);
+                }
+                match ClientPart::of_step(step.step) {
+                    // No version leaves the queue: a model that does is contradicted by the request that does not come.
+                    ClientPart::Asks(verb) => self.ask((client, Some(thread)), verb, step, testbed),
+                    _ => Ok(None),
+                }
             }
             Action::CrashThread { client, thread } => {
                 // Its application makes no more calls. One that is inside a call cannot be ended from outside.

@@ -1,7 +1,6 @@
 //! What versions before 4.7 do otherwise with the two sides of a lock ends a history (docs/facts/family.md#read-write).
 
 use lockstep_model::config::{Profile, ReadRelease};
-use lockstep_model::trace::{KeySlot, StoredKey};
 use lockstep_model::{Happening, Reply};
 
 use super::clients::RedissonClients;
@@ -45,38 +44,11 @@ impl RedissonClients {
         }
     }
 
-    /// Whether a renewal does something else in this version: that of a reader before 4.7, and of a writer up to 3.43.
+    /// Whether a renewal does something else in this version: that of a writer up to 3.43.
     pub(super) fn leave_renewal_of_side(&self, client: u8, table: usize, step: HistoryStep<'_>, testbed: &mut Testbed) {
-        let Some(profile) = self.profile_of_sides(client) else { return };
-        let node = testbed.servers.index_of(&step.before.clients[usize::from(client)].master);
-        let Some(stored) = step.before.nodes.get(node).map(|node| &node.stored) else { return };
-        if table == usize::from(WRITER) {
-            if profile == Profile::Redisson343 && step.step.answer == Reply::RenewalMissed {
-                testbed
-                    .findings
-                    .leave("3.43 renews as a reader what it does not hold as a writer, and here it does not");
-            }
-            return;
-        }
-        if profile == Profile::Redisson47 || step.step.answer != Reply::Renewed {
-            return;
-        }
-        if profile == Profile::Redisson352 && stored.holders.iter().any(|hold| hold.count > 1) {
-            testbed
-                .findings
-                .leave("the script by which 3.52 renews a reader fails beside nested holds, and here it does not");
-            return;
-        }
-        let time = self.config.of_client(client).time;
-        let lease_ms = u64::from(time.lease) * u64::from(time.tick_ms);
-        let is_cut = |key: &StoredKey| match &key.slot {
-            KeySlot::Hold { holder, .. } => holder.client() != client && key.ttl_ms != Some(lease_ms),
-            _ => false,
-        };
-        if stored.keys.iter().any(is_cut) {
-            testbed
-                .findings
-                .leave("a reader of a version before 4.7 renews the holds of all readers, and here only its own");
+        let is_of_343 = self.profile_of_sides(client) == Some(Profile::Redisson343);
+        if is_of_343 && table == usize::from(WRITER) && step.step.answer == Reply::RenewalMissed {
+            testbed.findings.leave("3.43 renews as a reader what it does not hold as a writer, and here it does not");
         }
     }
 

@@ -82,7 +82,7 @@ impl Target for ScriptClients {
             self.messages.expect_published(step, usize::from(node), None);
             self.messages.read(testbed)?;
         }
-        match ClientPart::of(step.step.action) {
+        match ClientPart::of_step(step.step) {
             ClientPart::Asks(verb) => {
                 let request = self.translator.request(step, verb);
                 request.map(|request| self.ask(step, request, testbed)).transpose()

@@ -2,7 +2,7 @@
 //! translation and the targets read it.
 
 use lockstep_model::client::Slot;
-use lockstep_model::trace::{RequestState, State};
+use lockstep_model::trace::{RequestState, State, TraceStep};
 use lockstep_model::{Action, Reply};
 
 /// A client and the slot of its request.
@@ -103,6 +103,16 @@ pub enum ClientPart {
 }
 
 impl ClientPart {
+    /// Of this step: also an interrupted waiter may ask to leave the queue, and then it is answered.
+    pub fn of_step(step: &TraceStep) -> Self {
+        match step.action {
+            Action::Interrupt { client, thread } if step.answer != Reply::Interrupted => {
+                Self::Asks(ScriptVerb::LeaveQueue { client, thread })
+            }
+            action => Self::of(action),
+        }
+    }
+
     /// Of this action.
     pub const fn of(action: Action) -> Self {
         match action {

@@ -1,7 +1,7 @@
 //! The dictionary of three languages: what an action of the model is in our scripts and commands, and in Redisson. The page
 //! `docs/protocol.md` is made of it.
 
-use lockstep_model::config::{AcquireRule, ExtendRule, ReleaseRule, TokenRule};
+use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, ReadRenewal, ReleaseRule, TokenRule};
 use lockstep_model::{Action, ActionKind};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
@@ -44,20 +44,6 @@ enum ProtocolPart {
 /// # Panics
 /// If half a minute is not a lease: a defect of ours.
 pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
-    let context = |has_receipts| RequestContext {
-        scripts: Scripts::built_in(),
-        names: Names::of("lock"),
-        lease: Lease::from_ms(30_000).expect("half a minute is a lease"),
-        receipt_lease: ReleaseReceipt::LEASE,
-        queue_wait_ms: 300_000,
-        may_queue: true,
-        has_receipts,
-        acquire: AcquireRule::SetNxPx,
-        release: ReleaseRule::Compare,
-        extend: ExtendRule::Compare,
-        token: TokenRule::WithGrant,
-        deletes_receipts: has_receipts,
-    };
     let (with_receipts, without_receipts) = (context(true), context(false));
     let bare = RequestContext { release: ReleaseRule::Delete, ..context(false) };
     let caller = ScriptCaller { holder: HolderId::new("A", 1), acquire: Some(1), now_ms: NOW_MS };
@@ -104,13 +90,7 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         rows.push(row(ProtocolPart::Renew, format!("extend = \"overwrite\": {overwrite}"), "(none; SET XX PX)"));
     }
     if shares {
-        let reader = ScriptCaller { holder: HolderId::new("A", 2), acquire: Some(1), now_ms: NOW_MS };
-        let mut of_reader = |part, request: &ScriptRequest, redisson| {
-            rows.push(row(part, format!("as a reader: {}", words(request)), redisson));
-        };
-        of_reader(ProtocolPart::Acquire, &translation.acquire(&with_receipts, &reader), redisson.acquire);
-        of_reader(ProtocolPart::Release, &translation.release(&with_receipts, &reader, "ID"), redisson.release);
-        of_reader(ProtocolPart::Renew, &translation.renew(&with_receipts, &reader), redisson.renew);
+        rows.extend(rows_of_readers(translation));
     }
     let later = RequestContext { token: TokenRule::ReadLater, ..context(true) };
     if let Some(request) = translation.read_token(&later) {
@@ -130,6 +110,11 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         let once = words(&translation.acquire(&once, &caller));
         rows.insert(1, row(ProtocolPart::Acquire, format!("wait_limit = 0: {once}"), redisson.acquire));
         rows.push(row(ProtocolPart::GiveUp, words(&request), "RedissonFairLock.acquireFailedAsync"));
+        rows.push(ProtocolRow {
+            actions: vec![ActionKind::Interrupt.name()],
+            asked: format!("interrupted_waiter = \"leaves-queue\": {}", words(&request)),
+            redisson: "(none; the place stays)",
+        });
     }
     if let Some(request) = translation.force_release(&with_receipts, NOW_MS) {
         rows.push(row(ProtocolPart::ForceRelease, words(&request), redisson.force_release));
@@ -145,6 +130,54 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         }
     }
     rows
+}
+
+/// What the readers of a kind with readers send and receive, and what a writer sends that tells them of a downgrade.
+fn rows_of_readers(translation: &dyn Translation) -> Vec<ProtocolRow> {
+    let redisson = translation.redisson();
+    let row = |part, asked, redisson| ProtocolRow { actions: actions_of(part), asked, redisson };
+    let caller = |thread| ScriptCaller { holder: HolderId::new("A", thread), acquire: Some(1), now_ms: NOW_MS };
+    let (writer, reader, plain) = (caller(1), caller(2), context(true));
+    let telling = RequestContext { downgrade: Downgrade::Publishes, ..context(true) };
+    let telling = words(&translation.release(&telling, &writer, "ID"));
+    let of_reader =
+        |part, request: &ScriptRequest, redisson| row(part, format!("as a reader: {}", words(request)), redisson);
+    let mut rows = vec![
+        row(ProtocolPart::Release, format!("downgrade = \"publishes\": {telling}"), "(none; it tells nobody)"),
+        of_reader(ProtocolPart::Acquire, &translation.acquire(&plain, &reader), redisson.acquire),
+        of_reader(ProtocolPart::Release, &translation.release(&plain, &reader, "ID"), redisson.release),
+        of_reader(ProtocolPart::Renew, &translation.renew(&plain, &reader), redisson.renew),
+    ];
+    for (word, read_renewal) in [("all-holds", ReadRenewal::AllHolds), ("fails-nested", ReadRenewal::FailsNested)] {
+        let older = RequestContext { read_renewal, ..context(true) };
+        let renewal = words(&translation.renew(&older, &reader));
+        let asked = format!("as a reader, read_renewal = \"{word}\": {renewal}");
+        rows.push(row(ProtocolPart::Renew, asked, "ReadLockTask.renew of older versions"));
+    }
+    rows
+}
+
+/// What all requests of a client have in common.
+///
+/// # Panics
+/// If half a minute is not a lease: a defect of ours.
+fn context(has_receipts: bool) -> RequestContext {
+    RequestContext {
+        scripts: Scripts::built_in(),
+        names: Names::of("lock"),
+        lease: Lease::from_ms(30_000).expect("half a minute is a lease"),
+        receipt_lease: ReleaseReceipt::LEASE,
+        queue_wait_ms: 300_000,
+        may_queue: true,
+        has_receipts,
+        acquire: AcquireRule::SetNxPx,
+        release: ReleaseRule::Compare,
+        extend: ExtendRule::Compare,
+        token: TokenRule::WithGrant,
+        read_renewal: ReadRenewal::OwnHolds,
+        downgrade: Downgrade::Silent,
+        deletes_receipts: has_receipts,
+    }
 }
 
 /// What is the same for every kind of lock.

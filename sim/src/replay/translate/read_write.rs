@@ -4,10 +4,10 @@
 //! reader: Redis knows both by the same client and thread.
 
 use lockstep_model::Action;
-use lockstep_model::config::LockKind;
+use lockstep_model::config::{Downgrade, LockKind, ReadRenewal};
 use lockstep_redis::locks::read_write::{
-    self, Access, READ_UNLOCK_MESSAGE, ReadWriteAcquireReply, ReadWriteForceReleaseReply, ReadWriteReleaseReply,
-    ReadWriteRenewReply, WRITE_UNLOCK_MESSAGE,
+    self, Access, DowngradeMessage, READ_UNLOCK_MESSAGE, ReadWriteAcquireReply, ReadWriteForceReleaseReply,
+    ReadWriteReleaseReply, ReadWriteRenewReply, RenewedHolds, WRITE_UNLOCK_MESSAGE,
 };
 use lockstep_redis::{HolderId, ReleaseReceipt};
 
@@ -55,14 +55,23 @@ impl Translation for ReadWriteTranslation {
             words.to_owned()
         };
         let receipt = ReleaseReceipt::new(release_id, context.receipt_lease);
-        let call = read_write::release(scripts, names, access, &holder, *lease, &receipt);
+        let message = match context.downgrade {
+            Downgrade::Silent => DowngradeMessage::None,
+            Downgrade::Publishes => DowngradeMessage::ToAll,
+        };
+        let call = read_write::release(scripts, names, access, &holder, *lease, &receipt, message);
         let request = ScriptRequest::new(call, words);
         if context.deletes_receipts { request.followed_by(receipt.deletion(names)) } else { request }
     }
 
     fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let (access, holder) = access_of(caller);
-        let call = read_write::renew(&context.scripts, &context.names, access, &holder, context.lease);
+        let holds = match context.read_renewal {
+            ReadRenewal::OwnHolds => RenewedHolds::Own,
+            ReadRenewal::AllHolds => RenewedHolds::OfAll,
+            ReadRenewal::FailsNested => RenewedHolds::UntilNested,
+        };
+        let call = read_write::renew(&context.scripts, &context.names, access, &holder, context.lease, holds);
         ScriptRequest::new(call, |reply| {
             let words = match reply {
                 ReadWriteRenewReply::Renewed => RENEWED,

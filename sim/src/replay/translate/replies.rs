@@ -20,6 +20,8 @@ pub const RENEWED: &str = "renewed";
 pub const NOT_RENEWED: &str = "not renewed";
 /// The key is no lock: a script that looks into it fails.
 pub const WRONG_TYPE: &str = "the key is of a wrong type";
+/// A script joins a name to nothing, which ends it; what it has written stays.
+pub const RENEWAL_FAILED: &str = "the script of the renewal fails";
 /// The lock was deleted.
 pub const FORCE_RELEASED: &str = "force released";
 /// There was no lock to delete.

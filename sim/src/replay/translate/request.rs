@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lockstep_redis::{Call, Error as ReplyError, ScriptReply};
 use redis::{Cmd, Value};
 
-use super::replies::{NOT_ENOUGH_REPLICAS, READ_ONLY, SAVE_FAILED, WRONG_TYPE};
+use super::replies::{NOT_ENOUGH_REPLICAS, READ_ONLY, RENEWAL_FAILED, SAVE_FAILED, WRONG_TYPE};
 
 /// Reads an answer to a call, in the words of `replies`.
 type ReadAnswer = dyn Fn(&Call, &Value) -> Result<String, ReplyError> + Send + Sync;
@@ -67,6 +67,13 @@ impl ScriptRequest {
             && is_of(error, "WRONGTYPE", "WRONGTYPE ")
         {
             return Ok(WRONG_TYPE.to_owned());
+        }
+        // What 3.52 sends for a reader (docs/facts/family.md#older-versions-of-the-read-write-lock); of any other script the model says
+        // another reply.
+        if let Value::ServerError(error) = value
+            && error.details().is_some_and(|details| details.contains("attempt to concatenate"))
+        {
+            return Ok(RENEWAL_FAILED.to_owned());
         }
         match (self.read)(&self.call, value) {
             Err(ReplyError::NotMaster { .. }) => Ok(READ_ONLY.to_owned()),

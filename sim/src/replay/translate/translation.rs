@@ -1,7 +1,7 @@
 //! What a kind of lock must say about itself so that its histories can be replayed.
 
 use lockstep_model::Action;
-use lockstep_model::config::{AcquireRule, ExtendRule, LockKind, ReleaseRule, TokenRule};
+use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, LockKind, ReadRenewal, ReleaseRule, TokenRule};
 use lockstep_redis::{HoldValue, HolderId, Lease, Names, Scripts};
 
 use super::request::ScriptRequest;
@@ -30,6 +30,10 @@ pub struct RequestContext {
     pub extend: ExtendRule,
     /// When a client learns its token, in kinds that issue some.
     pub token: TokenRule,
+    /// Which holds the renewal of a reader renews, in kinds with readers.
+    pub read_renewal: ReadRenewal,
+    /// Whom a writer tells that releases and reads on, in kinds with readers.
+    pub downgrade: Downgrade,
     /// Whether a client deletes the receipt of a release that was answered.
     pub deletes_receipts: bool,
 }

@@ -11,8 +11,8 @@ use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 use super::client_part::{ClientPart, ScriptVerb};
 use super::replies::{
     ACQUIRED, FORCE_RELEASED, LEFT_QUEUE, NO_TTL_SET, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE,
-    READ_ONLY, RELEASED, RENEWED, SAVE_FAILED, STILL_HELD, TTL_SET, WRONG_TYPE, acknowledged, acquired_with,
-    renewed_but_for, token_of,
+    READ_ONLY, RELEASED, RENEWAL_FAILED, RENEWED, SAVE_FAILED, STILL_HELD, TTL_SET, WRONG_TYPE, acknowledged,
+    acquired_with, renewed_but_for, token_of,
 };
 use super::request::ScriptRequest;
 use super::translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
@@ -62,6 +62,8 @@ impl Translator {
                 release: own.protocol.release,
                 extend: own.protocol.extend,
                 token: own.protocol.token,
+                read_renewal: own.protocol.read_renewal,
+                downgrade: own.protocol.downgrade,
                 // Where request and answer are one step nobody reads one, and the model has none.
                 deletes_receipts: !own.is_split() || own.protocol.answered_receipt == AnsweredReceipt::Delete,
             })
@@ -295,6 +297,7 @@ impl Translator {
             Reply::Renewed => RENEWED,
             Reply::RenewalMissed => NOT_RENEWED,
             Reply::RenewedInPart { missed } => return renewed_but_for(self.lock_name(missed)),
+            Reply::RenewalFailed => RENEWAL_FAILED,
             Reply::WrongType => WRONG_TYPE,
             Reply::NotEnoughReplicas => NOT_ENOUGH_REPLICAS,
             Reply::SaveFailed => SAVE_FAILED,

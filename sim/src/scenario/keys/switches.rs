@@ -190,6 +190,30 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "what the release of a reader does to the renewal of the write lock that the same thread has: it takes one hold of that out of \
          the table of the watchdog as well (Redisson 3.52 to 4.7), or nothing",
     ),
+    key(
+        "protocol",
+        "read_renewal",
+        "\"own-holds\", \"all-holds\" or \"fails-nested\"",
+        OF_PROFILE,
+        "which holds the renewal of a reader renews beside the lock: its own (Redisson 4.7), those of all readers (3.43 and 4.3), or those \
+         of all readers up to the first who has entered twice, where its script ends with an error (3.52)",
+    ),
+    key(
+        "protocol",
+        "downgrade",
+        "\"silent\" or \"publishes\"",
+        OF_PROFILE,
+        "whom a writer tells that releases the write lock and reads on, so that other readers may join it: nobody (Redisson), or all who \
+         wait, by the message of a release",
+    ),
+    key(
+        "protocol",
+        "interrupted_waiter",
+        "\"stays-queued\" or \"leaves-queue\"",
+        OF_PROFILE,
+        "what becomes of the place in the queue of a waiter that is interrupted and leaves, for a kind with a queue: it stays until its \
+         deadline (Redisson), or the waiter takes it away, as one whose limit is over",
+    ),
     of_each(key(
         "protocol",
         "token",
