@@ -11,6 +11,7 @@ mod plain;
 mod read_write;
 mod reentrant;
 mod scripts;
+mod spin;
 #[cfg(feature = "toy")]
 mod toy;
 mod worlds;
@@ -24,6 +25,7 @@ const KINDS: &[kinds::KindProofs] = &[
     reentrant::PROOFS,
     fair::PROOFS,
     read_write::PROOFS,
+    spin::PROOFS,
     #[cfg(feature = "toy")]
     toy::PROOFS,
 ];

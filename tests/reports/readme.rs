@@ -180,7 +180,7 @@ fn the_readme_lists_what_is_not_modelled_yet() {
     let readme = page::committed(README);
     let (_, rest) = readme.split_once("**Not modelled yet**").expect("the paragraph");
     let listed = rest.split("\n\n").next().expect("it ends");
-    let kinds = ["fenced", "spin", "multi", "red"];
+    let kinds = ["fenced", "multi", "red"];
     let kinds = kinds.map(|kind| (scenario_with(&format!("lock = \"{kind}\""), "", ""), vec![kind]));
     let split = "[network]\nmode = \"split\"\n[protocol]\nreceipts = true\n";
     let jumps = "[faults]\nclock_jump = 1";

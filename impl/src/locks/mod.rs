@@ -5,6 +5,7 @@ pub mod fair;
 pub mod plain;
 pub mod read_write;
 pub mod reentrant;
+pub mod spin;
 #[cfg(feature = "toy")]
 pub mod toy;
 
@@ -19,6 +20,7 @@ const SCRIPTS_OF_KINDS: &[&[NamedScript]] = &[
     &reentrant::SCRIPTS,
     &fair::SCRIPTS,
     &read_write::SCRIPTS,
+    &spin::SCRIPTS,
     #[cfg(feature = "toy")]
     &toy::SCRIPTS,
 ];

@@ -20,7 +20,7 @@ pub use faults::{Fault, Faults};
 pub use node_set::NodeSet;
 pub use profiles::{
     AcquireRule, AnsweredReceipt, ExtendRule, FailedRenewal, MissedRenewal, PartialRelease, Profile, Protocol,
-    ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, SubscribeTo, ValueRule, WaitAfter, WaitRule,
+    ReadRelease, RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, SubscribeTo, ValueRule, WaitAfter, WaitRule,
 };
 pub use sections::{
     Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, InterruptedWait, LockObjects, MessageDelay, Network,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::contract::{Facts, Lock};
-use super::{fair, plain, read_write, reentrant};
+use super::{fair, plain, read_write, reentrant, spin};
 
 /// Something to be done with the type of a kind.
 pub trait WithKind {
@@ -51,6 +51,7 @@ kinds! {
     Reentrant => reentrant::Reentrant,
     Fair => fair::Fair,
     ReadWrite => read_write::ReadWrite,
+    Spin => spin::Spin,
     #[cfg(feature = "toy")]
     Toy => super::toy::Toy,
 }

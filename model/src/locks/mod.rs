@@ -15,6 +15,7 @@ pub mod procedure;
 pub mod read_write;
 pub mod receipts;
 pub mod reentrant;
+pub mod spin;
 pub mod stored;
 #[cfg(feature = "toy")]
 pub mod toy;

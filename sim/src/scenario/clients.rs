@@ -5,8 +5,8 @@ use core::ops::Range;
 use lockstep_model::config::{
     AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, ExtendRule, FailedRenewal,
     InterruptedWait, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal,
-    PartialRelease, Profile, Protocol, ReadRelease, ReleaseRule, RememberedLease, RenewalTimer, Resend, StopsAt,
-    SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
+    PartialRelease, Profile, Protocol, ReadRelease, RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, Resend,
+    StopsAt, SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -157,6 +157,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let acquire = section.word("acquire", "rule for acquires", &ACQUIRE_RULES);
     let release = section.word("release", "rule for releases", &RELEASE_RULES);
     let extend = section.word("extend", "rule for extensions", &EXTEND_RULES);
+    let refused_lease = section.word("refused_lease", "memory of a refused call", &REFUSED_LEASES);
     let read_release = section.word("read_release", "effect of a read release", &READ_RELEASES);
     let subscribe_to = section.word("subscribe_to", "place of a subscription", &SUBSCRIBE_TO);
     let switches = profile.optional().or(None)?.map_or(otherwise, Profile::protocol);
@@ -177,6 +178,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         acquire: acquire.or(switches.acquire)?,
         release: release.or(switches.release)?,
         extend: extend.or(switches.extend)?,
+        refused_lease: refused_lease.or(switches.refused_lease)?,
         read_release: read_release.or(switches.read_release)?,
         // Nor this: it is of the deployment.
         subscribe_to: subscribe_to.or(otherwise.subscribe_to)?,
@@ -246,6 +248,8 @@ const RELEASE_RULES: [(&str, Option<ReleaseRule>); 2] =
     [("compare", Some(ReleaseRule::Compare)), ("delete", Some(ReleaseRule::Delete))];
 const EXTEND_RULES: [(&str, Option<ExtendRule>); 2] =
     [("compare", Some(ExtendRule::Compare)), ("overwrite", Some(ExtendRule::Overwrite))];
+const REFUSED_LEASES: [(&str, Option<RefusedLease>); 2] =
+    [("remembered", Some(RefusedLease::Remembered)), ("ignored", Some(RefusedLease::Ignored))];
 const READ_RELEASES: [(&str, Option<ReadRelease>); 2] =
     [("ends-write-renewal", Some(ReadRelease::EndsWriteRenewal)), ("own-renewal", Some(ReadRelease::OwnRenewal))];
 const ROLES: [(&str, Option<ClientRole>); 3] =

@@ -11,6 +11,7 @@ mod read_write;
 mod reentrant;
 pub mod replies;
 mod request;
+mod spin;
 #[cfg(feature = "toy")]
 mod toy;
 mod translation;
@@ -30,6 +31,7 @@ pub const KINDS: &[&dyn Translation] = &[
     &reentrant::ReentrantTranslation,
     &fair::FairTranslation,
     &read_write::ReadWriteTranslation,
+    &spin::SpinTranslation,
     #[cfg(feature = "toy")]
     &toy::ToyTranslation,
 ];
