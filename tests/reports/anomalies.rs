@@ -267,6 +267,22 @@ const GROUPS: [AnomalyGroup; 9] = [
             "read-write-failover-loses-a-reader",
         ],
     },
+    AnomalyGroup {
+        heading: "Spinning",
+        about: "Waiters that no message wakes and that sleep through their limit, and a lock object that remembers a refused call.",
+        scenarios: &[
+            "spin-two-clients-one-node",
+            "spin-client-clock-goes-back",
+            "spin-refused-call-leaves-its-lease",
+            "spin-holder-crashes",
+            "spin-lease-ends-while-holder-works",
+            "spin-pause-longer-than-lease",
+            "spin-late-release-without-receipts",
+            "spin-force-release",
+            "spin-failover-loses-the-grant",
+            "spin-waiter-without-a-master",
+        ],
+    },
 ];
 
 const AT_ONCE: ScenarioLine = ("cluster", "lag", "0");
@@ -290,10 +306,11 @@ const WAIT_LIMIT: ScenarioLine = ("time", "wait_limit", "4");
 const RECEIPT_STAYS: ScenarioLine = ("protocol", "answered_receipt", "\"keep\"");
 const ON_THE_MASTER: ScenarioLine = ("protocol", "subscribe_to", "\"master\"");
 const OWN_RENEWAL: ScenarioLine = ("protocol", "read_release", "\"own-renewal\"");
+const OWN_OBJECTS: ScenarioLine = ("clients", "lock_objects", "\"per-call\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 36] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 38] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-lease-ends-while-holder-works", &[BY_ITS_CLOCK]),
@@ -330,6 +347,8 @@ const REPAIRS: [(&str, &[ScenarioLine]); 36] = [
     ("fair-message-for-a-dead-waiter", &[LONG_QUEUE]),
     ("read-write-read-release-ends-renewal", &[OWN_RENEWAL]),
     ("read-write-reader-waits-for-itself", &[WAIT_LIMIT]),
+    ("spin-lease-ends-while-holder-works", &[WATCHDOG]),
+    ("spin-refused-call-leaves-its-lease", &[OWN_OBJECTS]),
 ];
 
 #[test]

@@ -165,12 +165,14 @@ fn of_term(term: &GlossaryTerm) -> String {
 /// What each key of `[protocol]` is where a scenario sets only its profile.
 fn of_profile(profile: Profile) -> String {
     const OF_A_KEY: [&str; 4] = ["value", "acquire", "release", "extend"];
-    const OF_REDISSON: [&str; 7] = [
+    const OF_REDISSON: [&str; 9] = [
         "receipts",
         "answered_receipt",
         "partial_release",
         "renewal_batch",
         "remembered_lease",
+        "refused_lease",
+        "read_release",
         "wait_rule",
         "request_id",
     ];
