@@ -192,6 +192,7 @@ const LOADS: [PlainLoad; 23] = [
     shows(
         "N2",
         "nested-holds",
+        "refused-lock",
         Needs::Server,
         "a thread takes a lock twice and releases it twice, and then another one holds it for 1¼ leases",
         "that hold is lost",
@@ -372,7 +373,7 @@ fn what_happens_without_a_gate_each_time_and_what_never_does() {
     // Before Redis 7.0 a script writes without the replicas that the master needs.
     let first = if servers()[0].counts_replicas_in_scripts() { "first_refused" } else { "first_granted" };
     assert_eq!(of("late-replica-refused").more(first), 1);
-    for load in ["overwritten-key", "shared-object-late", "deleted-key"] {
+    for load in ["overwritten-key", "shared-object-late", "refused-spin", "deleted-key"] {
         assert!(of(load).seen > 0, "{:?}", of(load));
     }
     let never = [
@@ -382,6 +383,7 @@ fn what_happens_without_a_gate_each_time_and_what_never_does() {
         "cancelled-lock",
         "interruptible-wait",
         "nested-holds",
+        "refused-lock",
     ];
     for load in never {
         assert_eq!(of(load).seen, 0, "{:?}", of(load));
