@@ -192,7 +192,6 @@ const LOADS: [PlainLoad; 23] = [
     shows(
         "N2",
         "nested-holds",
-        "refused-lock",
         Needs::Server,
         "a thread takes a lock twice and releases it twice, and then another one holds it for 1¼ leases",
         "that hold is lost",
