@@ -230,8 +230,8 @@ actions! {
     WakeByMessage { client, thread } = "wake_by_message", when |config| sleeps(config);
     /// A waiter's timer fires (the TTL it was told is over), and it asks.
     WakeByTimer { client, thread } = "wake_by_timer", when |config| config.waits();
-    /// A waiter's limit is over: it leaves without the lock.
-    GiveUp { client, thread } = "give_up", when |config| config.time.wait_limit.is_some_and(|limit| limit > 0);
+    /// A waiter's limit is over: it leaves without the lock. One that spins learns that by an ask, and leaves so without a master.
+    GiveUp { client, thread } = "give_up", when |config| config.gives_up_asleep();
     /// `WAIT` answers how many replicas have the grant, and its caller believes or not.
     Confirm { client, thread } = "confirm", when |config| config.cluster.wait_for > 0;
     /// A grant that too few replicas have is given back.

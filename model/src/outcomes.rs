@@ -132,7 +132,7 @@ impl ActionKind {
             Self::GiveUp => &[
                 (ReplyKind::Done, |config| is_contended(config) && !config.queues()),
                 (ReplyKind::LeftQueue, |config| is_contended(config) && config.queues()),
-                (ReplyKind::Unreachable, |config| can_be_unreachable(config) && config.queues()),
+                (ReplyKind::Unreachable, |config| config.can_be_unreachable() && config.queues()),
             ],
             Self::Confirm => {
                 &[(ReplyKind::Acknowledged, always), (ReplyKind::TooFewReplicas, Config::can_lack_replicas)]
@@ -148,13 +148,13 @@ impl ActionKind {
             Self::SetTtl => &[
                 (ReplyKind::TtlSet, always),
                 (ReplyKind::NoTtlSet, can_lose_grant),
-                (ReplyKind::Unreachable, can_be_unreachable),
+                (ReplyKind::Unreachable, Config::can_be_unreachable),
             ],
             Self::Undo | Self::Release => &[
                 (ReplyKind::Released, always),
                 (ReplyKind::StillHeld, |config| can_reenter(config) || config.shares()),
                 (ReplyKind::NotHeld, can_lose_grant),
-                (ReplyKind::Unreachable, can_be_unreachable),
+                (ReplyKind::Unreachable, Config::can_be_unreachable),
                 (ReplyKind::WrongType, overwrites_keys),
             ],
             // A stored holder that does not believe is one whose release a failover lost, or a node refused.
@@ -182,7 +182,7 @@ impl ActionKind {
                 (ReplyKind::RenewalFailed, Config::has_failing_renewals),
                 (ReplyKind::WrongType, overwrites_keys),
                 (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer != RenewalTimer::PerLock),
-                (ReplyKind::Unreachable, can_be_unreachable),
+                (ReplyKind::Unreachable, Config::can_be_unreachable),
             ],
             // Steps of a split network.
             Self::Execute | Self::Answer => &[],
@@ -195,7 +195,7 @@ impl ActionKind {
                     config.some_client(|own| !own.leaves_queue_interrupted() || own.swallows_interrupts())
                 }),
                 (ReplyKind::LeftQueue, |config| is_contended(config) && config.leaves_queue_interrupted()),
-                (ReplyKind::Unreachable, |config| can_be_unreachable(config) && config.leaves_queue_interrupted()),
+                (ReplyKind::Unreachable, |config| config.can_be_unreachable() && config.leaves_queue_interrupted()),
             ],
             Self::Discover
             | Self::GoBack
@@ -266,7 +266,7 @@ impl Happening {
             Self::Published => config.lock.facts().publishes(),
             Self::FellAsleep => sleeps,
             Self::WaiterInterrupted => sleeps && faults.interrupt > 0,
-            Self::LimitReached => sleeps && ActionKind::GiveUp.is_allowed(config),
+            Self::LimitReached => sleeps && config.waits_with_limit(),
             Self::LeaseRenewed => has_watchdog,
             Self::RenewalWasMissed => has_watchdog && can_lose_grant(config),
             Self::RenewalUnacknowledged => {
@@ -511,11 +511,6 @@ const fn refuses_writes(config: &Config) -> bool {
 /// Whether a node that a client takes for the master may have been demoted.
 const fn can_be_demoted(config: &Config) -> bool {
     config.can_be_demoted()
-}
-
-/// Whether the master that a client knows may leave it without an answer.
-const fn can_be_unreachable(config: &Config) -> bool {
-    config.faults.deaths_of_nodes() > 0 || config.can_stall_writes()
 }
 
 /// Whether what a master wrote may be lost: by a failover, or by its own death.

@@ -12,6 +12,7 @@ mod plain;
 mod read_write;
 mod reentrant;
 mod scripts;
+mod spin;
 #[cfg(feature = "toy")]
 mod toy;
 mod worlds;
@@ -26,6 +27,7 @@ const KINDS: &[kinds::KindProofs] = &[
     fair::PROOFS,
     read_write::PROOFS,
     fenced::PROOFS,
+    spin::PROOFS,
     #[cfg(feature = "toy")]
     toy::PROOFS,
 ];

@@ -44,8 +44,13 @@ impl<'jvm> RedissonStage<'jvm> {
 
     /// Begins a call of a client's first thread.
     pub fn call(&mut self, client: char, verb: &str) -> u64 {
+        self.call_by(client, verb, LOCK)
+    }
+
+    /// The same by a lock object of this name (tools/redisson/README.md).
+    pub fn call_by(&mut self, client: char, verb: &str, object: &str) -> u64 {
         let mut gates: Vec<_> = self.gates.values_mut().collect();
-        let call = format!("call {client} 1 {verb} {LOCK}");
+        let call = format!("call {client} 1 {verb} {object}");
         let number = self.jvm.command(&call, &mut gates).unwrap_or_else(|error| panic!("{error}"));
         self.seen.push(format!("{client} calls {verb}"));
         self.wait_until_quiet();

@@ -114,7 +114,7 @@ const QUICK: &str = "eight clients of one thread each (30 with a watchdog of 30 
                      1¼ leases";
 const RATE: &str = "a client of one thread takes and releases a lock, holds of 20 ms, and then holds it for two leases";
 
-const LOADS: [PlainLoad; 21] = [
+const LOADS: [PlainLoad; 23] = [
     shows("B8b", "late-replica", Needs::Replica, "a client takes its first lock, and then the replica comes", ACQUIRES),
     shows(
         "B8m",
@@ -139,6 +139,14 @@ const LOADS: [PlainLoad; 21] = [
         "the other one's hold is lost after 1¼ leases",
     ),
     shows("D19", "shared-object-in-time", Needs::Server, "the first one releases at once", "the same").beside(),
+    shows(
+        "D20",
+        "refused-spin",
+        Needs::Server,
+        "a thread names a lease of a fifth of the watchdog's, is refused by a spin lock, and calls lock() by the same object when it is free",
+        "its hold is lost after 1¼ leases",
+    ),
+    shows("D20", "refused-lock", Needs::Server, "the lock is one of getLock()", "the same").beside(),
     shows("D4", "quick-holds", Needs::Server, QUICK, "a long hold is lost").by_chance(),
     shows("D4", "quick-holds", Needs::Server, QUICK, "a long hold is lost").by_chance().by_default(),
     shows("D4", "quick-holds-with-lease", Needs::Server, "each names a lease of an hour", "the same").beside(),
@@ -373,7 +381,7 @@ fn what_happens_without_a_gate_each_time_and_what_never_does() {
     // Before Redis 7.0 a script writes without the replicas that the master needs.
     let first = if servers()[0].counts_replicas_in_scripts() { "first_refused" } else { "first_granted" };
     assert_eq!(of("late-replica-refused").more(first), 1);
-    for load in ["overwritten-key", "shared-object-late", "deleted-key"] {
+    for load in ["overwritten-key", "shared-object-late", "refused-spin", "deleted-key"] {
         assert!(of(load).seen > 0, "{:?}", of(load));
     }
     let never = [
@@ -383,6 +391,7 @@ fn what_happens_without_a_gate_each_time_and_what_never_does() {
         "cancelled-lock",
         "interruptible-wait",
         "nested-holds",
+        "refused-lock",
     ];
     for load in never {
         assert_eq!(of(load).seen, 0, "{:?}", of(load));

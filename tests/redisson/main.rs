@@ -15,6 +15,7 @@ mod repeated;
 mod replicas;
 mod scenarios;
 mod scripts;
+mod spin;
 mod switches;
 mod worlds;
 

@@ -40,17 +40,40 @@ struct TakenScript {
     takes_many_locks: bool,
 }
 
-/// A version that is looked at, and the script of ours that does what its release does.
+/// A version and one of its locks, and the scripts of ours that do what that one does.
 #[derive(Clone, Copy)]
 struct LookedAt {
     version: &'static str,
+    /// The lock object, as the driver names it.
+    object: &'static str,
+    acquire: &'static str,
+    renew: &'static str,
     release: &'static str,
+    force_release: &'static str,
     renews_many: bool,
 }
 
-const TODAY: LookedAt = LookedAt { version: "4.7.0", release: "reentrant/release", renews_many: true };
+const TODAY: LookedAt = LookedAt {
+    version: "4.7.0",
+    object: "lock",
+    acquire: "reentrant/acquire",
+    renew: "reentrant/renew",
+    release: "reentrant/release",
+    force_release: "reentrant/force_release",
+    renews_many: true,
+};
 const IN_2021: LookedAt =
-    LookedAt { version: "3.15.6", release: "reentrant/release_without_receipt", renews_many: false };
+    LookedAt { version: "3.15.6", release: "reentrant/release_without_receipt", renews_many: false, ..TODAY };
+const SPINS_TODAY: LookedAt = LookedAt {
+    version: "4.7.0",
+    object: "spin:1000:lock",
+    acquire: "spin/acquire",
+    renew: "spin/renew",
+    release: "spin/release",
+    force_release: "spin/force_release",
+    renews_many: false,
+};
+const SPINS_IN_2021: LookedAt = LookedAt { version: "3.15.6", release: "spin/release_without_receipt", ..SPINS_TODAY };
 
 /// What can be seen of a script that was run.
 #[derive(Debug, PartialEq)]
@@ -73,24 +96,23 @@ fn sent(held: &[HeldCommand]) -> ScriptCall {
 }
 
 /// What a version of Redisson sends when a thread takes its lock, renews it, releases it, and frees it by force.
-fn taken_from(LookedAt { version, release, renews_many }: LookedAt) -> Vec<TakenScript> {
+fn taken_from(looked_at: LookedAt) -> Vec<TakenScript> {
+    let LookedAt { version, object, renew, release, renews_many, .. } = looked_at;
     let (program, server) = (redisson(version), servers().remove(0));
     let mut jvm = Jvm::start(program.driver(), START_MS).unwrap_or_else(|error| panic!("{error}"));
     let mut stage = RedissonStage::begin(&mut jvm, &server);
     let mut taken = Vec::new();
     let mut take = |ours, stage: &RedissonStage<'_>| {
-        let takes_many_locks = renews_many && ours == "reentrant/renew";
+        let takes_many_locks = renews_many && ours == renew;
         taken.push(TakenScript { ours, call: sent(&stage.held('A')), takes_many_locks });
     };
-    for (verb, ours) in
-        [("lock", "reentrant/acquire"), ("unlock", release), ("force-unlock", "reentrant/force_release")]
-    {
-        stage.call('A', verb);
+    for (verb, ours) in [("lock", looked_at.acquire), ("unlock", release), ("force-unlock", looked_at.force_release)] {
+        stage.call_by('A', verb, object);
         take(ours, &stage);
         stage.settle();
         if verb == "lock" {
             stage.pass_ms(10_200);
-            take("reentrant/renew", &stage);
+            take(renew, &stage);
             stage.settle();
         }
     }
@@ -192,9 +214,10 @@ fn difference(taken: &TakenScript, ours: &Scripts, server: &TestServer, cases: u
         let text = ours.get(taken.ours).text().to_owned();
         let our = ScriptCall { text, keys: theirs.keys.clone(), args };
         let holder = our.args.iter().find(|arg| arg.contains(&b':')).map_or(&b"nobody"[..], Vec::as_slice).to_vec();
-        let locks = if taken.ours == "reentrant/renew" { theirs.keys.as_slice() } else { &theirs.keys[..1] };
+        let locks = if taken.takes_many_locks { theirs.keys.as_slice() } else { &theirs.keys[..1] };
         let mut start: Vec<_> = locks.iter().flat_map(|key| stored_lock(key, &holder, &mut random)).collect();
-        if let Some(receipt) = theirs.keys.get(2).filter(|_| taken.ours == "reentrant/release") {
+        // It is the last key of a release that leaves one.
+        if let Some(receipt) = theirs.keys.last().filter(|key| key.contains("unlock_latch")) {
             start.extend(stored_receipt(receipt, &mut random));
         }
         let seen = run(&start, &theirs, &mut connection, &mut listener);
@@ -226,11 +249,13 @@ fn do_the_same(looked_at: LookedAt) {
 #[test]
 fn the_scripts_of_redisson_of_today_do_what_ours_do() {
     do_the_same(TODAY);
+    do_the_same(SPINS_TODAY);
 }
 
 #[test]
 fn the_scripts_of_redisson_of_2021_do_what_ours_do() {
     do_the_same(IN_2021);
+    do_the_same(SPINS_IN_2021);
 }
 
 /// So the comparison can fail: a small mistake in each of our scripts is seen.
@@ -247,8 +272,20 @@ fn a_wrong_script_of_ours_does_something_else() {
         ("reentrant/release", "redis.call('set', receipt, 1, 'px', receipt_lease_ms)", ""),
         ("reentrant/force_release", "redis.call('publish', channel, message)", ""),
         ("reentrant/release_without_receipt", "redis.call('pexpire', lock, lease_ms)", ""),
+        ("spin/acquire", "holder, 1)", "holder, 2)"),
+        ("spin/acquire", "is_free or is_mine", "is_free"),
+        ("spin/acquire", "'pttl'", "'ttl'"),
+        ("spin/renew", "is_held and 1 or 0", "1"),
+        ("spin/renew", "if is_held then", "if true then"),
+        ("spin/release", "holds > 0", "holds > 1"),
+        ("spin/release", "return tonumber(replied)", "return 1"),
+        ("spin/release", "redis.call('set', receipt, 0, 'px', receipt_lease_ms)", ""),
+        ("spin/release", "redis.call('set', receipt, 1, 'px', receipt_lease_ms)", ""),
+        ("spin/force_release", "return redis.call('del', lock)", "redis.call('del', lock) return 1"),
+        ("spin/release_without_receipt", "redis.call('pexpire', lock, lease_ms)", ""),
+        ("spin/release_without_receipt", "if not is_mine then", "if false then"),
     ];
-    let taken: Vec<_> = [TODAY, IN_2021].into_iter().flat_map(taken_from).collect();
+    let taken: Vec<_> = [TODAY, IN_2021, SPINS_TODAY, SPINS_IN_2021].into_iter().flat_map(taken_from).collect();
     on_every_server(|server| {
         for (name, right, wrong) in mistakes {
             let right_text = Scripts::built_in().get(name).text().to_owned();

@@ -18,7 +18,7 @@ struct AnomalyGroup {
 }
 
 /// Every scenario that violates a property belongs to one of these groups, which the page shows in this order.
-const GROUPS: [AnomalyGroup; 9] = [
+const GROUPS: [AnomalyGroup; 10] = [
     AnomalyGroup {
         heading: "Failover",
         about: "A replica takes the place of the master: grants that it has not received, two masters at once, hand-overs \
@@ -270,6 +270,22 @@ const GROUPS: [AnomalyGroup; 9] = [
             "read-write-failover-loses-a-reader",
         ],
     },
+    AnomalyGroup {
+        heading: "Spinning",
+        about: "Waiters that no message wakes and that sleep through their limit, and a lock object that remembers a refused call.",
+        scenarios: &[
+            "spin-two-clients-one-node",
+            "spin-client-clock-goes-back",
+            "spin-refused-call-leaves-its-lease",
+            "spin-holder-crashes",
+            "spin-lease-ends-while-holder-works",
+            "spin-pause-longer-than-lease",
+            "spin-late-release-without-receipts",
+            "spin-force-release",
+            "spin-failover-loses-the-grant",
+            "spin-waiter-without-a-master",
+        ],
+    },
 ];
 
 const AT_ONCE: ScenarioLine = ("cluster", "lag", "0");
@@ -296,10 +312,11 @@ const OWN_RENEWAL: ScenarioLine = ("protocol", "read_release", "\"own-renewal\""
 const RENEWS_OWN: ScenarioLine = ("protocol", "read_renewal", "\"own-holds\"");
 const LEAVES_QUEUE: ScenarioLine = ("protocol", "interrupted_waiter", "\"leaves-queue\"");
 const TOLD: ScenarioLine = ("protocol", "downgrade", "\"publishes\"");
+const OWN_OBJECTS: ScenarioLine = ("clients", "lock_objects", "\"per-call\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 39] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 41] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-lease-ends-while-holder-works", &[BY_ITS_CLOCK]),
@@ -339,6 +356,8 @@ const REPAIRS: [(&str, &[ScenarioLine]); 39] = [
     ("read-write-nested-reads-are-not-renewed", &[RENEWS_OWN]),
     ("read-write-downgrade-tells-nobody", &[TOLD]),
     ("read-write-reader-waits-for-itself", &[WAIT_LIMIT]),
+    ("spin-lease-ends-while-holder-works", &[WATCHDOG]),
+    ("spin-refused-call-leaves-its-lease", &[OWN_OBJECTS]),
 ];
 
 #[test]

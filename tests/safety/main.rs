@@ -30,6 +30,7 @@ mod renewal_timers;
 mod repeats;
 mod replica_count;
 mod rules;
+mod spins;
 mod standstills;
 mod starts;
 mod ties;

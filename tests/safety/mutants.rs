@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 55] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 61] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -78,6 +78,12 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 55] = [
     (Mutant::AcquireIgnoresHolder, "read-write-readers-share", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReleaseWithoutMessage, "read-write-readers-share", Property::NoSleepingWaiter, Verdict::Violated),
     (Mutant::NoWakeTimer, "read-write-crashed-reader-is-outlived", Property::WriterServed, Verdict::Violated),
+    (Mutant::AcquireIgnoresHolder, "spin-two-clients-one-node", Property::OneBeliever, Verdict::Violated),
+    (Mutant::ReleaseWithoutHolderCheck, "spin-foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
+    (Mutant::ReleaseDropsAllHolds, "spin-reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
+    (Mutant::RenewalRecreatesLock, "spin-pause-longer-than-lease", Property::OnlyHolderReleases, Verdict::Violated),
+    (Mutant::WaitLimitIgnored, "spin-asks-once-more-after-its-limit", Property::WaitLimitKept, Verdict::Violated),
+    (Mutant::NoWakeTimer, "spin-newcomers-stop-asking", Property::WaiterServed, Verdict::Violated),
     (Mutant::FenceIgnored, "lease-ends-fenced", Property::EffectsInOrder, Verdict::Violated),
     (Mutant::FenceIgnored, "write-after-the-next-holder-is-fenced", Property::EffectsInOrder, Verdict::Violated),
 ];

@@ -6,6 +6,7 @@ pub mod fenced;
 pub mod plain;
 pub mod read_write;
 pub mod reentrant;
+pub mod spin;
 #[cfg(feature = "toy")]
 pub mod toy;
 
@@ -21,6 +22,7 @@ const SCRIPTS_OF_KINDS: &[&[NamedScript]] = &[
     &fair::SCRIPTS,
     &read_write::SCRIPTS,
     &fenced::SCRIPTS,
+    &spin::SCRIPTS,
     #[cfg(feature = "toy")]
     &toy::SCRIPTS,
 ];

@@ -61,7 +61,9 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                     Phase::Subscribed => is_at_limit || may_ask,
                     Phase::Waiting => {
                         let is_woken = client.wakeup.permits > 0 || thread.wake_in.is_due();
-                        is_at_limit || (may_ask && is_woken)
+                        // One that spins sleeps on, whatever its limit says.
+                        let is_leaving = is_at_limit && (is_woken || !self.config.lock.facts().spins());
+                        is_leaving || (may_ask && is_woken)
                     }
                     // In a nested call the code goes on, limit or not, and so does the belief: only code that runs can end.
                     Phase::Idle => {

@@ -7,6 +7,9 @@
 //!
 //! At the instant its wait limit is due a client may still ask, or already give up: how its clock reads then nobody knows. A
 //! request that it sends at that instant is awaited, however late its answer is.
+//!
+//! A client that spins looks at its limit only when it was refused: it sleeps through the instant at which that is due, asks once
+//! more, and only then gives up (docs/facts/family.md#spin).
 
 use super::process::Process;
 use super::requests::InFlight;
@@ -118,9 +121,13 @@ impl<Q: InFlight> Process<'_, Q> {
         (self.client.is_running() && is_due && !self.is_stopped_by_limit(thread)).then_some(())
     }
 
-    /// A waiter's limit is over, and it leaves without the lock.
-    pub(crate) fn give_up(&mut self, thread: u8) -> Option<()> {
+    /// A waiter's limit is over, and it leaves without the lock. One that spins leaves so only where it can ask nobody: its call
+    /// ends with an error.
+    pub(crate) fn give_up(&mut self, thread: u8, can_ask: bool) -> Option<()> {
         let waiting = self.thread(thread);
+        if self.config.lock.facts().spins() && (can_ask || !waiting.wake_in.is_due()) {
+            return None;
+        }
         // A request in flight is awaited: Redisson checks the limit when it has the reply.
         let is_due = waiting.is_waiting() && !waiting.is_calling() && waiting.wait_left.is_due();
         if !self.client.is_running() || !is_due || self.config.is_mutated(Mutant::WaitLimitIgnored) {
@@ -262,6 +269,11 @@ impl<Q: InFlight> Process<'_, Q> {
         let publishes = config.lock.facts().publishes();
         let swallows_interrupts = config.swallows_interrupts() && publishes;
         let looks = self.config.looks_at_clock();
+        if self.has_spun_enough(thread) {
+            self.notes.happened(Happening::LimitReached);
+            self.leave(thread);
+            return;
+        }
         let refused = self.thread_mut(thread);
         if looks {
             refused.forget_limit(looks);
@@ -292,6 +304,13 @@ impl<Q: InFlight> Process<'_, Q> {
             None => Timer::OFF,
         };
         self.notes.happened(Happening::FellAsleep);
+    }
+
+    /// Whether a thread that spins and is refused now finds that its limit is over.
+    fn has_spun_enough(&self, thread: u8) -> bool {
+        self.config.lock.facts().spins()
+            && self.thread(thread).wait_left.is_due()
+            && !self.config.is_mutated(Mutant::WaitLimitIgnored)
     }
 
     /// A thread leaves `lock()`, with the lock or without. With the last waiter the process's subscription ends, and with it
@@ -379,6 +398,7 @@ impl<Q: InFlight> Process<'_, Q> {
         let may_enter_again = self.config.clients.max_holds > 1;
         let swallows_interrupts = self.config.swallows_interrupts();
         let (looks, keeps_on) = (self.config.looks_at_clock(), self.config.is_mutated(Mutant::ValidityIgnored));
+        let (spins, back_off) = (self.config.lock.facts().spins(), Timer::ticks(self.config.time.poll_every));
         let client = &mut *self.client;
         if !client.is_alive() {
             return false;
@@ -386,7 +406,9 @@ impl<Q: InFlight> Process<'_, Q> {
         for thread in &mut client.threads {
             let has_no_limit = thread.limit_left == Timer::OFF || swallows_interrupts || looks;
             let limit = if has_no_limit { thread.wait_left } else { thread.limit_left };
-            is_overrun |= client.mode == Mode::Running && thread.is_waiting() && limit.is_due();
+            // One that spins may be asleep when its limit is due; it does not fall asleep after that.
+            let is_late = !spins || thread.phase == Phase::Waiting && thread.wake_in == back_off;
+            is_overrun |= client.mode == Mode::Running && thread.is_waiting() && limit.is_due() && is_late;
             thread.wait_left = thread.wait_left.later();
             if looks {
                 thread.validity_passes(client.mode, keeps_on, self.notes);

@@ -10,7 +10,7 @@ use super::process::Process;
 use super::renewal_table::MAX_REGISTERED;
 use super::requests::{InFlight, Slot};
 use crate::config::profiles::{
-    FailedRenewal, MissedRenewal, PartialRelease, ReadRelease, RememberedLease, RenewalTimer,
+    FailedRenewal, MissedRenewal, PartialRelease, ReadRelease, RefusedLease, RememberedLease, RenewalTimer,
 };
 use crate::limits::{MAX_THREADS, REGISTRATIONS};
 use crate::mutants::Mutant;
@@ -116,6 +116,15 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(super) fn remember_lease(&mut self) {
         if self.config.shares_lock_objects() {
             self.client.renewal.set_remembers_lease(true);
+        }
+    }
+
+    /// A call that names its lease asks: a lock object that asks by a lease of its own has that one now, whatever is answered
+    /// (docs/facts/family.md#the-lease-of-a-refused-ask).
+    pub(crate) fn note_asked_lease(&mut self) {
+        let remembers = self.config.protocol.refused_lease == RefusedLease::Remembered;
+        if remembers && self.config.lock.facts().asks_by_object_lease() {
+            self.remember_lease();
         }
     }
 

@@ -599,6 +599,22 @@ impl Config {
         }
     }
 
+    /// Whether a refused client waits for a limited time.
+    pub(crate) fn waits_with_limit(&self) -> bool {
+        self.time.wait_limit.is_some_and(|limit| limit > 0)
+    }
+
+    /// Whether a waiter can leave when its limit is over, and not only when it is refused: one that spins does so where it can ask
+    /// nobody.
+    pub(crate) fn gives_up_asleep(&self) -> bool {
+        self.waits_with_limit() && (!self.lock.facts().spins() || self.can_be_unreachable())
+    }
+
+    /// Whether the master that a client knows may leave it without an answer.
+    pub(crate) const fn can_be_unreachable(&self) -> bool {
+        self.faults.deaths_of_nodes() > 0 || self.can_stall_writes()
+    }
+
     /// Whether refused clients stand in a queue.
     pub fn queues(&self) -> bool {
         self.lock.facts().queue.is_there() && self.waits()

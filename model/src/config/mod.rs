@@ -20,8 +20,8 @@ pub use faults::{Fault, Faults};
 pub use node_set::NodeSet;
 pub use profiles::{
     AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, FailedRenewal, InterruptedWaiter, MissedRenewal, NoTtlAnswer,
-    PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, ReleaseRule, RememberedLease, RenewalTimer,
-    SubscribeTo, TokenRule, ValueRule, WaitAfter, WaitRule,
+    PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease,
+    RenewalTimer, SubscribeTo, TokenRule, ValueRule, WaitAfter, WaitRule,
 };
 pub use sections::{
     AcceptedTokens, Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, InterruptedWait, LockObjects,

@@ -34,6 +34,10 @@ pub struct Protocol {
     /// For how long a lock object remembers a lease; read where threads share one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub remembered_lease: RememberedLease,
+    /// What a lock object remembers of a call that names its lease and is refused; read where threads share one and the lease of an
+    /// ask is that of the object ([`Facts::asks_by_object_lease`](crate::locks::Facts::asks_by_object_lease)).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub refused_lease: RefusedLease,
     /// Which answer of `WAIT` is sufficient; read where acquires wait for replicas.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wait_rule: WaitRule,
@@ -391,6 +395,18 @@ pub enum RememberedLease {
     ForGood,
 }
 
+/// What a lock object remembers of a call that names its lease and is refused (docs/facts/family.md#the-lease-of-a-refused-ask).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RefusedLease {
+    /// Its lease, as if it had been granted: a spinning client stores it in the object when it asks (Redisson 3.15 to 4.7).
+    #[default]
+    Remembered,
+    /// Nothing: only a grant makes its lease that of the object. No version of Redisson does so for this lock; its `RLock` does.
+    Ignored,
+}
+
 impl Profile {
     /// Every profile.
     pub const ALL: [Self; 12] = [
@@ -516,6 +532,7 @@ impl Profile {
             missed_renewal: MissedRenewal::LowerFirst,
             failed_renewal: FailedRenewal::Retry,
             remembered_lease: RememberedLease::UntilReleased,
+            refused_lease: RefusedLease::Remembered,
             wait_rule: WaitRule::Any,
             // Redisson's is `EveryCall`, which only small worlds can have: the scenario reader says which.
             wait_after: WaitAfter::Grants,

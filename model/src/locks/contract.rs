@@ -236,12 +236,26 @@ pub enum Waiting {
     Subscribes,
     /// It asks again after a short sleep: a release publishes nothing.
     Polls,
+    /// The same, and nothing interrupts that sleep but an interrupt: it asks once more when its wait limit is over, and gives up when
+    /// that is refused (docs/facts/family.md#spin).
+    Spins,
 }
 
 impl Facts {
     /// Whether a release publishes an unlock message that waiters subscribe to.
     pub const fn publishes(&self) -> bool {
         matches!(self.waiting, Waiting::Subscribes)
+    }
+
+    /// Whether a waiter looks at its wait limit only when it has been refused.
+    pub const fn spins(&self) -> bool {
+        matches!(self.waiting, Waiting::Spins)
+    }
+
+    /// Whether the lease of a call can become that of its lock object although the call is refused: a spinning client stores it there
+    /// when it asks (docs/facts/family.md#spin).
+    pub const fn asks_by_object_lease(&self) -> bool {
+        self.spins()
     }
 }
 

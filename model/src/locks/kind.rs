@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::contract::{Facts, Lock};
-use super::{fair, fenced, plain, read_write, reentrant};
+use super::{fair, fenced, plain, read_write, reentrant, spin};
 
 /// Something to be done with the type of a kind.
 pub trait WithKind {
@@ -52,6 +52,7 @@ kinds! {
     Fair => fair::Fair,
     ReadWrite => read_write::ReadWrite,
     Fenced => fenced::Fenced,
+    Spin => spin::Spin,
     #[cfg(feature = "toy")]
     Toy => super::toy::Toy,
 }

@@ -16,6 +16,7 @@ pub mod procedure;
 pub mod read_write;
 pub mod receipts;
 pub mod reentrant;
+pub mod spin;
 pub mod stored;
 pub mod tokens;
 #[cfg(feature = "toy")]

@@ -11,7 +11,7 @@ use crate::world::state::World;
 pub(super) const CLAIM: Claim = Claim {
     id: "wait-limit-kept",
     kind: PropertyKind::Safety,
-    sentence: "a client with a wait limit has its answer when the limit is over",
+    sentence: "a client with a wait limit has its answer when the limit is over; one that spins, when it next asks",
     source: "Redisson RLock.tryLock(waitTime)",
     antecedent: Some(Happening::LimitReached),
     untested: "no wait ever reaches its limit",

@@ -16,6 +16,7 @@ use crate::locks::values::ValueStore;
 use crate::notes::Happening;
 use crate::redis::group::Node;
 use crate::reply::Reply;
+use crate::time::Timer;
 
 impl<Y: Layout> Context<'_, Y> {
     /// A thread asks for the lock, or to enter it once more.
@@ -218,7 +219,8 @@ impl<Y: Layout> Context<'_, Y> {
     /// that does not answer keeps its place until its deadline.
     pub(crate) fn give_up(&mut self, waiter: Holder) -> Option<Reply> {
         let client = waiter.client();
-        self.process(client, |process| process.give_up(waiter.thread()))?;
+        let can_ask = self.world.reach(client).is_up && self.world.client(client).asks_in == Timer::OFF;
+        self.process(client, |process| process.give_up(waiter.thread(), can_ask))?;
         if Y::Lock::FACTS.queue.is_there() { self.leave_queue(waiter) } else { Some(Reply::Done) }
     }
 

@@ -49,6 +49,12 @@ impl<Y: Layout> Context<'_, Y> {
             return Some(Asked::Sent);
         }
         let lease = self.lease_for(holder, verb);
+        if verb == Verb::Acquire && lease == BroughtLease::Named {
+            self.process(holder.client(), |process| {
+                process.note_asked_lease();
+                Some(())
+            });
+        }
         let (reply, token) = self.execute_at(node, requester, verb, 0, lease)?;
         Some(Asked::Answered { reply, token })
     }

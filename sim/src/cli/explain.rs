@@ -165,15 +165,18 @@ fn of_term(term: &GlossaryTerm) -> String {
 /// What each key of `[protocol]` is where a scenario sets only its profile.
 fn of_profile(profile: Profile) -> String {
     const OF_A_KEY: [&str; 4] = ["value", "acquire", "release", "extend"];
-    const OF_REDISSON: [&str; 11] = [
+    const OF_REDISSON: [&str; 14] = [
         "receipts",
         "answered_receipt",
         "partial_release",
         "renewal_batch",
         "remembered_lease",
+        "refused_lease",
+        "read_release",
         "wait_rule",
         "request_id",
-        "read_release",
+        "token",
+        "no_ttl_answer",
         "read_renewal",
         "downgrade",
         "interrupted_waiter",

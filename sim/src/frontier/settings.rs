@@ -335,6 +335,7 @@ pub const REPAIRS: &[Setting] = &[
             set("protocol", "failed_renewal", SettingValue::Nothing),
             set("protocol", "partial_release", SettingValue::Nothing),
             set("protocol", "remembered_lease", SettingValue::Nothing),
+            set("protocol", "refused_lease", SettingValue::Nothing),
             set("clients", "lock_objects", SettingValue::Nothing),
             set("time", "named_lease", SettingValue::Nothing),
             set("protocol", "registration", SettingValue::Nothing),
@@ -362,6 +363,7 @@ pub const REPAIRS: &[Setting] = &[
         entries: &[
             set("clients", "lock_objects", SettingValue::Nothing),
             set("protocol", "remembered_lease", SettingValue::Nothing),
+            set("protocol", "refused_lease", SettingValue::Nothing),
         ],
     },
     Setting {

@@ -2,7 +2,7 @@
 
 use lockstep_model::config::{
     AcceptedTokens, AcquireRule, Bound, Config, Faults, Fencing, Fsync, InterruptedWait, MessageDelay, PromoteRule,
-    ReleaseRule, RememberedLease, ReplicasLeave, Resend, ValueRule, WaitRule,
+    RefusedLease, ReleaseRule, RememberedLease, ReplicasLeave, Resend, ValueRule, WaitRule,
 };
 use lockstep_model::notes::Capacity;
 use lockstep_model::trace::node_name;
@@ -127,6 +127,15 @@ fn calls_of_applications(config: &Config) -> Vec<String> {
         lines.push(format!(
             "the threads of a client share one lock object: calls that name no lease take over the last one that was named, {end}"
         ));
+        if config.lock.facts().asks_by_object_lease() {
+            lines.push(
+                match config.protocol.refused_lease {
+                    RefusedLease::Remembered => "a call that is refused leaves its lease in the lock object",
+                    RefusedLease::Ignored => "a call that is refused leaves nothing in the lock object",
+                }
+                .to_owned(),
+            );
+        }
     }
     if config.looks_at_clock() {
         lines
@@ -144,6 +153,11 @@ fn waiting_and_values(config: &Config) -> Vec<String> {
     let mut lines = Vec::new();
     if config.waits() && !facts.publishes() {
         lines.push(format!("a waiter asks again every {}", time(config, config.time.poll_every.into())));
+        if facts.spins() && config.time.wait_limit.is_some() {
+            lines.push(
+                "a waiter looks at its limit only when it is refused, and so asks once more after that".to_owned(),
+            );
+        }
     }
     if config.waits() && config.time.ask_again_after > 1 {
         let after = time(config, config.time.ask_again_after.into());

@@ -5,7 +5,7 @@ use core::ops::Range;
 use lockstep_model::config::{
     AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ExtendRule, FailedRenewal,
     InterruptedWait, InterruptedWaiter, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS,
-    MissedRenewal, NoTtlAnswer, PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, ReleaseRule,
+    MissedRenewal, NoTtlAnswer, PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule,
     RememberedLease, RenewalTimer, Resend, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
@@ -157,6 +157,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let acquire = section.word("acquire", "rule for acquires", &ACQUIRE_RULES);
     let release = section.word("release", "rule for releases", &RELEASE_RULES);
     let extend = section.word("extend", "rule for extensions", &EXTEND_RULES);
+    let refused_lease = section.word("refused_lease", "memory of a refused call", &REFUSED_LEASES);
     let read_release = section.word("read_release", "effect of a read release", &READ_RELEASES);
     let token = section.word("token", "rule for tokens", &TOKEN_RULES);
     let no_ttl_answer = section.word("no_ttl_answer", "reading of an answer without a TTL", &NO_TTL_ANSWERS);
@@ -182,6 +183,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         acquire: acquire.or(switches.acquire)?,
         release: release.or(switches.release)?,
         extend: extend.or(switches.extend)?,
+        refused_lease: refused_lease.or(switches.refused_lease)?,
         read_release: read_release.or(switches.read_release)?,
         token: token.or(switches.token)?,
         no_ttl_answer: no_ttl_answer.or(switches.no_ttl_answer)?,
@@ -256,6 +258,8 @@ const RELEASE_RULES: [(&str, Option<ReleaseRule>); 2] =
     [("compare", Some(ReleaseRule::Compare)), ("delete", Some(ReleaseRule::Delete))];
 const EXTEND_RULES: [(&str, Option<ExtendRule>); 2] =
     [("compare", Some(ExtendRule::Compare)), ("overwrite", Some(ExtendRule::Overwrite))];
+const REFUSED_LEASES: [(&str, Option<RefusedLease>); 2] =
+    [("remembered", Some(RefusedLease::Remembered)), ("ignored", Some(RefusedLease::Ignored))];
 const READ_RELEASES: [(&str, Option<ReadRelease>); 2] =
     [("ends-write-renewal", Some(ReadRelease::EndsWriteRenewal)), ("own-renewal", Some(ReadRelease::OwnRenewal))];
 const TOKEN_RULES: [(&str, Option<TokenRule>); 2] =

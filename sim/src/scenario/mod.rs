@@ -27,6 +27,7 @@ mod resolve;
 mod section;
 mod sharing;
 mod spelling;
+mod spins;
 mod syntax;
 #[cfg(test)]
 mod tests;

@@ -30,9 +30,9 @@ const LEFT_OUT: &[&str] = &[
     "read_release",
     "read_renewal",
     "remembered_lease",
+    "refused_lease",
     "unanswered_ask",
     "refused_call",
-    "read_release",
     "no_ttl_answer",
     "lock_delay",
     "start_delay",
@@ -52,13 +52,16 @@ const PROFILES: &[&str] = &[
 /// What stands in the place of the rows of other worlds: a watchdog renews at a third of the lease, a client without replicas sends
 /// either nothing again or everything, and one beside replicas everything.
 const OF_REDISSON: &[DrawnKey] = &[
-    always("lock", &["\"reentrant\"", "\"reentrant\"", "\"reentrant\"", "\"fair\"", "\"read-write\"", "\"fenced\""]),
+    always(
+        "lock",
+        &["\"reentrant\"", "\"reentrant\"", "\"reentrant\"", "\"fair\"", "\"read-write\"", "\"fenced\"", "\"spin\""],
+    ),
     always("profile", PROFILES),
     always("lease", &["1", "2", "3", "3", "3", "4", "6"]),
     row("renew_every", &["1"], 65, |said| said.is("lease", "3")),
     row("renew_every", &["2"], 100, |said| said.is("lease", "6")),
     row("mode", &["\"split\"", "\"split\"", "\"atomic\""], 100, |said| {
-        !said.queues() && !said.shares() && !said.issues_tokens()
+        !said.queues() && !said.shares() && !said.issues_tokens() && !said.spins()
     }),
     row("resend", &["\"all\"", "\"all\"", "\"none\""], 100, |said| said.is_split() && !said.some("replicas")),
     row("resend", &["\"all\""], 100, Said::is_split),

@@ -133,6 +133,10 @@ impl Said {
         self.lock().queue.is_there()
     }
 
+    fn spins(&self) -> bool {
+        self.lock().spins()
+    }
+
     fn waits(&self) -> bool {
         !self.is("wait_limit", "0")
     }
@@ -193,7 +197,7 @@ const ROWS: &[DrawnKey] = &[
     // The words are the names of the kinds: see `lock_words`.
     always("lock", &[]),
     row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |said| {
-        !said.queues() && !said.shares() && !said.issues_tokens()
+        !said.queues() && !said.shares() && !said.issues_tokens() && !said.spins()
     }),
     row("delay", &["0", "\"any\"", "\"any\""], 30, |_| true),
     row("delay", &["1", "2"], 15, Said::is_split),
@@ -225,9 +229,14 @@ const ROWS: &[DrawnKey] = &[
         said.has("renew_every") && !said.has_names() && (said.has("named_lease") || said.has("reentry_lease"))
     }),
     row("remembered_lease", &["\"until-released\"", "\"for-good\""], 40, |said| said.is("lock_objects", "\"shared\"")),
-    row("wait_limit", &["0", "0", "1", "2", "3", "4"], 70, |_| true),
+    row("refused_lease", &["\"remembered\"", "\"ignored\""], 40, |said| {
+        said.is("lock_objects", "\"shared\"") && said.spins()
+    }),
+    row("wait_limit", &["0", "0", "1", "2", "3", "4"], 70, |said| !said.spins()),
+    row("wait_limit", &["0", "1", "2", "3", "4"], 80, |said| said.spins() && !said.is("profile", "\"redisson-3.15\"")),
     row("hold_at_most", TICKS, 40, |_| true),
-    row("poll_every", TICKS, 20, |said| !said.publishes()),
+    row("poll_every", TICKS, 20, |said| !said.publishes() && !said.spins()),
+    row("poll_every", TICKS, 60, Said::spins),
     row("ask_again_after", TICKS, 8, Said::publishes),
     row("queue_wait", &["1", "2", "3", "5"], 100, Said::queues),
     row("hold_for_ever", FLAG, 5, |said| !said.has("hold_at_most") && !said.shares()),
@@ -431,7 +440,7 @@ const OWN_ROWS: &[DrawnKey] = &[
     row("hold_at_most", TICKS, 30, |said| !said.is("hold_for_ever", "true")),
     row("acquires", &["0", "1", "2"], 40, |_| true),
     row("role", &["\"reader\"", "\"writer\"", "\"both\""], 60, Said::shares),
-    row("profile", PROFILES, 40, |said| !said.shares()),
+    row("profile", PROFILES, 40, |said| !said.shares() && !said.spins()),
 ];
 
 /// The text of a small world; the reader accepts most of them.

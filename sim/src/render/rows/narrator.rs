@@ -161,13 +161,19 @@ impl Narrator<'_> {
     }
 
     pub(super) fn then_sleeps(&self, name: &str, after: &ThreadState) -> String {
+        if self.has(Happening::LimitReached) {
+            return format!("; {name}'s wait limit is over, and it gives up");
+        }
         if !self.has(Happening::FellAsleep) {
             return if self.own().waits() { String::new() } else { format!("; {name} does not wait") };
         }
         let message = if self.config.lock.facts().publishes() { "until a message arrives" } else { "" };
         let for_ticks = |ticks: u8| time(self.config, ticks.into());
         // At its limit it leaves, whatever its timer says.
-        if let Some(limit) = after.wait_left.filter(|limit| after.wake_in.is_none_or(|wake_in| *limit <= wake_in)) {
+        let spins = self.config.lock.facts().spins();
+        if let Some(limit) =
+            after.wait_left.filter(|_| !spins).filter(|limit| after.wake_in.is_none_or(|wake_in| *limit <= wake_in))
+        {
             let left = for_ticks(limit);
             return match message {
                 "" => format!("; {name} sleeps, and gives up in {left}"),

@@ -12,6 +12,7 @@ mod read_write;
 mod reentrant;
 pub mod replies;
 mod request;
+mod spin;
 #[cfg(feature = "toy")]
 mod toy;
 mod translation;
@@ -32,6 +33,7 @@ pub const KINDS: &[&dyn Translation] = &[
     &fair::FairTranslation,
     &read_write::ReadWriteTranslation,
     &fenced::FencedTranslation,
+    &spin::SpinTranslation,
     #[cfg(feature = "toy")]
     &toy::ToyTranslation,
 ];

@@ -119,6 +119,14 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     )),
     of_each(key(
         "protocol",
+        "refused_lease",
+        "\"remembered\" or \"ignored\"",
+        OF_PROFILE,
+        "what a lock object that threads share remembers of a call that names its lease and is refused, where clients spin: that lease \
+         (Redisson), or nothing",
+    )),
+    of_each(key(
+        "protocol",
         "partial_release",
         "\"lower\" or \"ignore\"",
         OF_PROFILE,

@@ -14,9 +14,9 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         TOP,
         "lock",
-        "\"plain\", \"reentrant\", \"fair\" or \"read-write\"",
+        "\"plain\", \"reentrant\", \"fair\", \"read-write\" or \"spin\"",
         "",
-        "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock or read-write lock",
+        "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock, read-write lock or spin lock",
     ),
     key(
         "time",
@@ -85,7 +85,7 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "poll_every",
         TICKS,
         ONE_TICK,
-        "how often a waiter asks again, where no message wakes it (a plain lock)",
+        "how often a waiter asks again, where no message wakes it (a plain lock), and the back-off of a spin lock",
     ),
     key(
         "time",

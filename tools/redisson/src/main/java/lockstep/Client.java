@@ -7,6 +7,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
+import org.redisson.api.LockOptions;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -15,6 +16,7 @@ final class Client {
     private static final String FAIR = "fair:";
     private static final String READ = "rw:read:";
     private static final String WRITE = "rw:write:";
+    private static final String SPIN = "spin:";
 
     private final RedissonClient redisson;
     private final Reports reports;
@@ -22,7 +24,8 @@ final class Client {
     private final Map<Long, CallThread> threads = new HashMap<>();
     /**
      * Lock objects, by their names here: {@code LOCK}, or {@code LOCK/ANYTHING} where a lock has several; {@code fair:} before it:
-     * a fair lock; {@code rw:read:} or {@code rw:write:}: one of the two locks of a read-write lock.
+     * a fair lock; {@code rw:read:} or {@code rw:write:}: one of the two locks of a read-write lock; {@code spin:MILLISECONDS:}: a
+     * spin lock with that back-off.
      */
     private final Map<String, RLock> locks = new HashMap<>();
     /** What the call of each thread waits for, where it is a future. */
@@ -84,6 +87,10 @@ final class Client {
         }
         if (lock.startsWith(WRITE)) {
             return redisson.getReadWriteLock(lock.substring(WRITE.length())).writeLock();
+        }
+        if (lock.startsWith(SPIN)) {
+            String[] words = lock.split(":", 3);
+            return redisson.getSpinLock(words[2], new LockOptions.ConstantBackOff().delay(Long.parseLong(words[1])));
         }
         return lock.startsWith(FAIR) ? redisson.getFairLock(lock.substring(FAIR.length())) : redisson.getLock(lock);
     }

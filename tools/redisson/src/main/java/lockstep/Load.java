@@ -45,6 +45,8 @@ final class Load {
         LOADS.put("interruptible-wait", setting -> InterruptLoads.interruptedWait(setting, true));
         LOADS.put("shared-object-late", setting -> ThreadLoads.sharedObject(setting, true));
         LOADS.put("shared-object-in-time", setting -> ThreadLoads.sharedObject(setting, false));
+        LOADS.put("refused-spin", setting -> ThreadLoads.refusedCall(setting, true));
+        LOADS.put("refused-lock", setting -> ThreadLoads.refusedCall(setting, false));
         LOADS.put("nested-holds", ThreadLoads::nestedHolds);
         LOADS.put("deleted-key", setting -> ThreadLoads.deletedKey(setting, 3));
         LOADS.put("late-replica", setting -> ReplicaLoads.lateReplica(setting, false));

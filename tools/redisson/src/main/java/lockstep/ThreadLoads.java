@@ -54,6 +54,31 @@ final class ThreadLoads {
         return counts;
     }
 
+    /**
+     * A thread names a lease of a fifth of the watchdog's for a lock that another object holds, and is refused; when that is released
+     * it calls {@code lock()} by the same object. Seen: its hold has ended by itself.
+     */
+    static Counts refusedCall(Load.Setting setting, boolean spins) throws Exception {
+        Counts counts = new Counts();
+        RedissonClient client = setting.connect();
+        RedissonClient other = setting.connect();
+        long leaseMs = setting.watchdogMs() / 5;
+        Together.run("refused-call", PAIRS, pair -> {
+            String name = "refused-" + spins + "-" + pair;
+            RLock held = other.getLock(name);
+            held.lock();
+            RLock lock = spins ? client.getSpinLock(name) : client.getLock(name);
+            if (lock.tryLock(0, leaseMs, TimeUnit.MILLISECONDS)) {
+                throw new IllegalStateException("somebody else has " + name);
+            }
+            held.unlock();
+            hold(setting, client, lock, counts);
+        });
+        client.shutdown(0, 2, TimeUnit.SECONDS);
+        other.shutdown(0, 2, TimeUnit.SECONDS);
+        return counts;
+    }
+
     /** A thread takes a lock twice and releases it twice; then another one holds it. Seen: that hold has ended by itself. */
     static Counts nestedHolds(Load.Setting setting) throws Exception {
         return afterAnother(setting, "nested", (lock, look) -> {

@@ -1,0 +1,92 @@
+//! The spin lock: the scripts of Redisson's `RedissonSpinLock`, which publish nothing, with release receipts or, as until 3.15,
+//! without.
+
+use lockstep_model::config::LockKind;
+use lockstep_redis::locks::spin::{self, SpinAcquireReply, SpinForceReleaseReply, SpinReleaseReply, SpinRenewReply};
+use lockstep_redis::{HolderId, ReleaseReceipt};
+
+use super::replies::{
+    ACQUIRED, FORCE_RELEASED, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, RELEASED, RENEWED, STILL_HELD, busy_for,
+};
+use super::request::ScriptRequest;
+use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
+
+/// Speaks for the clients of a spin lock.
+pub struct SpinTranslation;
+
+impl Translation for SpinTranslation {
+    fn kind(&self) -> LockKind {
+        LockKind::Spin
+    }
+
+    fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
+        let call = spin::acquire(&context.scripts, &context.names, &caller.holder, context.lease);
+        ScriptRequest::new(call, |reply| match reply {
+            SpinAcquireReply::Acquired => ACQUIRED.to_owned(),
+            // PTTL answers -1 for a key without a TTL.
+            SpinAcquireReply::Busy { ttl_ms } => busy_for(Some(ttl_ms).filter(|&ms| ms >= 0)),
+        })
+    }
+
+    fn release(&self, context: &RequestContext, caller: &ScriptCaller, release_id: &str) -> ScriptRequest {
+        let RequestContext { scripts, names, lease, .. } = context;
+        let holder = &caller.holder;
+        if !context.has_receipts {
+            return ScriptRequest::new(spin::release_without_receipt(scripts, names, holder, *lease), release_words);
+        }
+        let receipt = ReleaseReceipt::new(release_id, context.receipt_lease);
+        let request = ScriptRequest::new(spin::release(scripts, names, holder, *lease, &receipt), release_words);
+        if context.deletes_receipts { request.followed_by(receipt.deletion(names)) } else { request }
+    }
+
+    fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
+        let call = spin::renew(&context.scripts, &context.names, &caller.holder, context.lease);
+        ScriptRequest::new(call, |reply| {
+            let words = match reply {
+                SpinRenewReply::Renewed => RENEWED,
+                SpinRenewReply::NotHeld => NOT_RENEWED,
+            };
+            words.to_owned()
+        })
+    }
+
+    fn force_release(&self, context: &RequestContext, _: u64) -> Option<ScriptRequest> {
+        let call = spin::force_release(&context.scripts, &context.names);
+        Some(ScriptRequest::new(call, |reply| {
+            let words = match reply {
+                SpinForceReleaseReply::Released => FORCE_RELEASED,
+                SpinForceReleaseReply::WasFree => NOTHING_TO_RELEASE,
+            };
+            words.to_owned()
+        }))
+    }
+
+    fn unlock_channel(&self, _: &RequestContext, _: &HolderId) -> Option<UnlockChannel> {
+        None
+    }
+
+    fn busy_words(&self, remaining_ms: Option<i64>) -> String {
+        busy_for(remaining_ms)
+    }
+
+    fn redisson(&self) -> RedissonCalls {
+        RedissonCalls {
+            object: Some("RedissonClient.getSpinLock"),
+            driver_prefix: "spin:",
+            acquire: "RedissonSpinLock.tryLockInnerAsync → null | ttl",
+            release: "RedissonSpinLock.unlockInnerAsync → true | false | null (IllegalMonitorStateException)",
+            release_without_receipt: "RedissonSpinLock.unlockInnerAsync until 3.15",
+            renew: "LockTask.renew",
+            force_release: "RedissonSpinLock.forceUnlockAsync → true | false",
+        }
+    }
+}
+
+fn release_words(reply: SpinReleaseReply) -> String {
+    let words = match reply {
+        SpinReleaseReply::Released => RELEASED,
+        SpinReleaseReply::StillHeld => STILL_HELD,
+        SpinReleaseReply::NotHeld => NOT_HELD,
+    };
+    words.to_owned()
+}
