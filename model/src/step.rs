@@ -75,6 +75,7 @@ pub fn step_into<Y: Layout>(config: &Config, world: &World<Y>, action: Action, a
         values::forget_unused(next);
     }
     if Y::Tokens::IS_THERE && config.has_stored_tokens() {
+        tokens::note_told(config, world, next, &mut notes);
         tokens::forget_unused(next);
     }
     next.breaches = notes.breaches;

@@ -153,6 +153,7 @@ impl<Q: InFlight> Process<'_, Q> {
         self.client.is_running()
             && releasing.phase == Phase::Idle
             && !releasing.has_hold()
+            && self.config.may_ask_as(thread)
             && !self.is_busy_beside(thread)
     }
 

@@ -515,7 +515,7 @@ impl Config {
 
     /// Whether a grant that too few replicas have acknowledged stays as it is, and its caller is told an error: the calls that
     /// answer a token do not undo it (docs/facts/family.md#fenced-lock).
-    pub(crate) const fn keeps_unacknowledged_grants(&self) -> bool {
+    pub const fn keeps_unacknowledged_grants(&self) -> bool {
         self.tokens_come_with_grants()
     }
 

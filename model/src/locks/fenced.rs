@@ -66,7 +66,7 @@ impl Lock for Fenced {
         tokens: Support::Yes,
         calls: CallNames {
             acquire: "lockAndGetToken()",
-            try_acquire: "tryLockAndGetToken()",
+            try_acquire: "tryLockAndGetToken(..)",
             renew: "renew",
             release: "unlock()",
             force_release: "forceUnlock()",

@@ -25,8 +25,8 @@ pub trait TokenStore:
     /// The largest that the resource has accepted; 0: none.
     fn accepted(&self) -> u8;
 
-    /// The largest that was ever issued; 0: none.
-    fn issued(&self) -> u8;
+    /// The largest that a caller was ever told; 0: none.
+    fn told(&self) -> u8;
 
     /// A thread is told its token, or needs it no more.
     fn set_held(&mut self, holder: Holder, token: u8);
@@ -37,8 +37,8 @@ pub trait TokenStore:
     /// The resource accepts this token.
     fn set_accepted(&mut self, token: u8);
 
-    /// This token is issued.
-    fn set_issued(&mut self, token: u8);
+    /// A caller is told this token.
+    fn set_told(&mut self, token: u8);
 
     /// All of them, changed.
     #[must_use]
@@ -68,7 +68,7 @@ impl TokenStore for NoTokens {
         0
     }
 
-    fn issued(&self) -> u8 {
+    fn told(&self) -> u8 {
         0
     }
 
@@ -78,7 +78,7 @@ impl TokenStore for NoTokens {
 
     fn set_accepted(&mut self, _: u8) {}
 
-    fn set_issued(&mut self, _: u8) {}
+    fn set_told(&mut self, _: u8) {}
 
     fn changed(self, _: impl Fn(u8) -> u8) -> Self {
         self
@@ -98,7 +98,7 @@ pub struct HeldTokens {
     held: [OfClient; MAX_CLIENTS as usize],
     under_way: [OfClient; MAX_CLIENTS as usize],
     accepted: u8,
-    issued: u8,
+    told: u8,
 }
 
 impl TokenStore for HeldTokens {
@@ -116,8 +116,8 @@ impl TokenStore for HeldTokens {
         self.accepted
     }
 
-    fn issued(&self) -> u8 {
-        self.issued
+    fn told(&self) -> u8 {
+        self.told
     }
 
     fn set_held(&mut self, holder: Holder, token: u8) {
@@ -132,8 +132,8 @@ impl TokenStore for HeldTokens {
         self.accepted = token;
     }
 
-    fn set_issued(&mut self, token: u8) {
-        self.issued = token;
+    fn set_told(&mut self, token: u8) {
+        self.told = token;
     }
 
     fn changed(self, change: impl Fn(u8) -> u8) -> Self {
@@ -142,7 +142,7 @@ impl TokenStore for HeldTokens {
             held: of_all(self.held),
             under_way: of_all(self.under_way),
             accepted: change(self.accepted),
-            issued: change(self.issued),
+            told: change(self.told),
         }
     }
 
@@ -159,7 +159,7 @@ impl TokenStore for HeldTokens {
 impl Hash for HeldTokens {
     // In words, for the reason that `world/hash` gives.
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { held, under_way, accepted, issued } = *self;
+        let Self { held, under_way, accepted, told } = *self;
         const { assert!(MAX_CLIENTS == 4 && MAX_THREADS == 2, "the tokens of all threads make up one word") };
         let word = |tokens: [OfClient; MAX_CLIENTS as usize]| {
             let [[a, b], [c, d], [e, f], [g, h]] = tokens;
@@ -167,6 +167,6 @@ impl Hash for HeldTokens {
         };
         hasher.write_u64(word(held));
         hasher.write_u64(word(under_way));
-        hasher.write_u32(u32::from_le_bytes([accepted, issued, 0, 0]));
+        hasher.write_u32(u32::from_le_bytes([accepted, told, 0, 0]));
     }
 }

@@ -14,25 +14,14 @@ use crate::limits::{MAX_CLIENTS, MAX_THREADS, MAX_TOKENS};
 use crate::locks::contract::{Lock as _, StoredToken};
 use crate::locks::holder::Holder;
 use crate::locks::tokens::TokenStore as _;
-use crate::notes::{Breach, Happening};
+use crate::notes::{Breach, Happening, Notes};
 use crate::redis::group::Node;
 use crate::reply::Reply;
 
 impl<Y: Layout> Context<'_, Y> {
     /// A node has issued a token with a grant.
     pub(super) fn note_issued(&mut self, holder: Holder, StoredToken(token): StoredToken) {
-        if !self.config.has_stored_tokens() {
-            return;
-        }
-        let newest = self.world.tokens.issued();
-        if newest > 0 {
-            self.notes.happened(Happening::LaterToken);
-        }
-        if token <= newest {
-            self.notes.broke(Breach::TokenNotGreater);
-        }
-        self.world.tokens.set_issued(newest.max(token));
-        if self.config.of_client(holder.client()).tokens_come_with_grants() {
+        if self.config.has_stored_tokens() && self.config.of_client(holder.client()).tokens_come_with_grants() {
             self.world.tokens.set_held(holder, token);
         }
     }
@@ -63,6 +52,34 @@ impl<Y: Layout> Context<'_, Y> {
             AcceptedTokens::EqualOrNewer => token < newest,
             // It has seen none yet.
             AcceptedTokens::Newer => token <= newest && self.world.resource.newest > 0,
+        }
+    }
+}
+
+/// Notes which tokens callers were told in this step: with a grant that they believe now, or by reading the counter. One that was
+/// issued with a grant whose caller was told an exception is nobody's.
+pub(crate) fn note_told<Y: Layout>(config: &Config, before: &World<Y>, next: &mut World<Y>, notes: &mut Notes) {
+    for client in 0..config.clients.count {
+        let comes_with_grants = config.of_client(client).tokens_come_with_grants();
+        for thread in 0..config.clients.threads {
+            let holder = Holder::new(client, thread);
+            let token = next.tokens.held(holder);
+            let is_told = if comes_with_grants {
+                next.thread(holder).holds() > before.thread(holder).holds()
+            } else {
+                token > 0 && before.tokens.held(holder) == 0
+            };
+            let newest = next.tokens.told();
+            if !is_told {
+                continue;
+            }
+            if newest > 0 {
+                notes.happened(Happening::LaterToken);
+                if token <= newest {
+                    notes.broke(Breach::TokenNotGreater);
+                }
+            }
+            next.tokens.set_told(newest.max(token));
         }
     }
 }

@@ -103,16 +103,16 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     if let Some(scenario) = known.next() {
         return Ok(Some(("scenario", of_scenario(&scenario, what))));
     }
-    if let Some(instead) = scenario::removed(what) {
-        return Ok(Some(("key", paragraph(&format!("{what}: this key was removed: {instead}")))));
-    }
+    let was_removed =
+        || scenario::removed(what).map(|instead| paragraph(&format!("{what}: this key was removed: {instead}")));
     if !Path::new(what).exists() {
         // A value explains itself beside the others of its key.
         let quoted = format!("\"{what}\"");
         let keys: Vec<_> = KEYS.iter().filter(|key| key.takes.contains(&quoted)).map(of_key).collect();
         let profile = Profile::ALL.into_iter().find(|profile| profile.name() == what);
         let sets = profile.map_or_else(String::new, of_profile);
-        return Ok((!keys.is_empty()).then(|| ("key", keys.join("\n") + &sets)));
+        let of_value = (!keys.is_empty()).then(|| keys.join("\n") + &sets);
+        return Ok(of_value.or_else(was_removed).map(|text| ("key", text)));
     }
     match scenario::located(&[what.to_owned()]) {
         Ok(scenarios) => {

@@ -58,6 +58,10 @@ pub fn assumptions(config: &Config) -> Vec<String> {
              for one that sleeps before it connects it is 0)",
         ),
         (
+            config.issues_tokens() && !config.has_stored_tokens(),
+            "nobody checks the fencing tokens that the lock issues (`fencing = \"stored\"` in [resource])",
+        ),
+        (
             config.resource.is_some_and(|resource| !resource.is_far()),
             "a write reaches the resource at once (`delay` in [resource])",
         ),

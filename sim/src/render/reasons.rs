@@ -37,7 +37,13 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::EffectsInOrder => {
             format!("the resource accepted {actor}'s effect after one of a later holder")
         }
-        Property::TokensIncrease => format!("{actor}'s new fencing token is not greater than all before"),
+        Property::TokensIncrease => match threads(last).find(|thread| thread.name == actor) {
+            Some(thread) if trace.config.has_stored_tokens() => {
+                let token = if thread.stored_token == 0 { "-1".to_owned() } else { thread.stored_token.to_string() };
+                format!("{actor}'s new fencing token is {token}, and one that is not smaller was told before")
+            }
+            _ => format!("{actor}'s new fencing token is not greater than all before"),
+        },
         Property::OnlyHolderReleases => {
             format!("{actor} is not the stored holder, but its request changed the lock")
         }

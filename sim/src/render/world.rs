@@ -207,6 +207,10 @@ fn safeguards(config: &Config) -> Vec<String> {
     if config.cluster.wait_for > 0 {
         let asked = count(config.cluster.wait_for.into(), "replica");
         lines.push(match config.protocol.wait_rule {
+            _ if config.keeps_unacknowledged_grants() => format!(
+                "a grant counts only when {} acknowledged it; otherwise its caller is told an error, and it stays until its lease ends",
+                if config.protocol.wait_rule == WaitRule::All { asked } else { "a replica".to_owned() }
+            ),
             WaitRule::All => format!("a grant counts only when {asked} acknowledged it, and is released otherwise"),
             WaitRule::Any => {
                 "a grant counts only when a replica acknowledged it, if the client knows of any, and is released \

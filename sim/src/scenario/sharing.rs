@@ -51,8 +51,30 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             }
         }
     }
+    note_roles(parts, sections);
     note_holds(parts, sections);
     note_not_yet(parts, sections, lock.as_ref());
+}
+
+/// What has an effect only where somebody writes, or does both.
+fn note_roles(parts: &Parts, sections: &Sections<'_>) {
+    let (Some(settings), Some(faults)) = (&parts.settings, parts.faults) else { return };
+    let nobody = |role: fn(ClientRole) -> bool| !settings.iter().any(|own| role(own.role));
+    if nobody(|role| role != ClientRole::Reader) && faults.force_release > 0 {
+        let reason = "a forced release is that of the write lock, and nobody writes: it frees nothing";
+        Contradiction::of(&sections.faults, "force_release", reason)
+            .note("use force_release = 0, or let a client write: role = \"both\" or \"writer\" in a [[client]] table");
+    }
+    if nobody(|role| role == ClientRole::Both) {
+        for place in sections.places(parts) {
+            Contradiction::of(
+                place.protocol,
+                "read_release",
+                "no client has both locks, so none reads inside its write lock",
+            )
+            .note("remove `read_release`, or let a client do both: role = \"both\" in its [[client]] table");
+        }
+    }
 }
 
 /// Each hold of a reader has a TTL of its own, and those of a writer add up. Whoever could not release leaves its holds behind.

@@ -40,6 +40,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
 
 /// What has an effect only where a resource checks stored tokens.
 fn note_unchecked(parts: &Parts, sections: &Sections<'_>, resource: Option<Resource>) {
+    let Some(kind) = parts.lock else { return };
     if resource.is_some_and(Resource::is_fenced_by_stored) {
         return;
     }
@@ -51,7 +52,13 @@ fn note_unchecked(parts: &Parts, sections: &Sections<'_>, resource: Option<Resou
         }
         Contradiction::of(section, key, "no resource checks tokens that are stored in Redis")
             .with(fencing.clone(), "this is what the resource checks")
-            .note(&format!("remove `{key}`, or use fencing = \"stored\" in [resource]"));
+            .note(&match kind.facts().tokens {
+                Support::Yes => format!("remove `{key}`, or use fencing = \"stored\" in [resource]"),
+                Support::No { .. } => {
+                    let other = kinds_with(|facts| facts.tokens.is_there());
+                    format!("remove `{key}`, or use {other} and fencing = \"stored\" in [resource]")
+                }
+            });
     }
 }
 
@@ -64,6 +71,9 @@ fn note_unread(parts: &Parts, sections: &Sections<'_>, resource: Option<Resource
             Contradiction::of(place.protocol, "no_ttl_answer", reason)
                 .with(place.protocol.span_of("token"), "the token is read later")
                 .note("remove `no_ttl_answer`, or use token = \"with-grant\"");
+        } else if parts.faults.is_some_and(|faults| faults.persist_key == 0) {
+            Contradiction::of(place.protocol, "no_ttl_answer", "no lock loses its TTL")
+                .note("remove `no_ttl_answer`, or let a lock lose its TTL: persist_key = 1 in [faults]");
         }
     }
 }

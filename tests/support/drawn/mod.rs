@@ -414,7 +414,7 @@ const ROWS: &[DrawnKey] = &[
     }),
     row("token", &["\"with-grant\"", "\"read-later\""], 60, Said::issues_tokens),
     row("no_ttl_answer", &["\"grant\"", "\"refusal\""], 40, |said| {
-        said.issues_tokens() && !said.is("token", "\"read-later\"")
+        said.issues_tokens() && !said.is("token", "\"read-later\"") && said.some("persist_key")
     }),
     row("value", &["\"per-acquire\"", "\"per-client\"", "\"per-client\""], 40, Said::stores_values),
     row("acquire", &["\"set-nx-px\"", "\"setnx-expire\"", "\"own-or-free\""], 40, Said::has_two_commands),

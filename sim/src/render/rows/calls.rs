@@ -1,7 +1,7 @@
 //! Requests to a node and what it answers, where both are one step.
 
 use lockstep_model::client::Phase;
-use lockstep_model::config::{FailedRenewal, MissedRenewal};
+use lockstep_model::config::{FailedRenewal, MissedRenewal, Resource};
 use lockstep_model::trace::{NodeRole, lock_name, node_name};
 use lockstep_model::{Happening, Reply};
 
@@ -127,7 +127,9 @@ impl Narrator<'_> {
     /// The token that comes with a grant of this node, if the client asks for that.
     fn token_granted(&self, client: u8, node: u8) -> String {
         let token = self.node_after(node).stored.token_counter();
-        let is_told = self.config.of_client(client).tokens_come_with_grants();
+        // Ideal tokens are others than those that the lock stores.
+        let is_ideal = self.config.resource.is_some_and(Resource::is_fenced) && !self.config.has_stored_tokens();
+        let is_told = self.config.of_client(client).tokens_come_with_grants() && !is_ideal;
         token.filter(|_| is_told).map_or_else(String::new, |token| format!(" with token {token}"))
     }
 
@@ -189,7 +191,12 @@ impl Narrator<'_> {
             }
             Reply::TooFewReplicas { replicas } => {
                 let have = too_few(replicas);
-                (self.label(), Tone::Odd, format!("{have} acknowledged the grant: {name} must release it"))
+                let then = if self.own().keeps_unacknowledged_grants() {
+                    format!("{name}'s call fails, and the lock stays as it is until its lease ends")
+                } else {
+                    format!("{name} must release it")
+                };
+                (self.label(), Tone::Odd, format!("{have} acknowledged the grant: {then}"))
             }
             other => (reply(self.config, other), Tone::Plain, format!("{master} answers")),
         };
@@ -270,7 +277,7 @@ impl Narrator<'_> {
         let (name, node) = (&self.step.lane, self.asked(client));
         let thread = self.renewed_thread(client);
         let (caller, master) = (Lane::Thread { client, thread }, node_name(node));
-        let (call, sent) = (self.config.call_names(thread).renew, format!("{name}'s watchdog renews"));
+        let (call, sent) = (self.own().call_names(thread).renew, format!("{name}'s watchdog renews"));
         match self.step.answer {
             Reply::NothingToRenew => self.alone(
                 caller,

@@ -285,8 +285,9 @@ impl Narrator<'_> {
 
     pub(super) fn vanish_token(&self, node: u8) -> Vec<Row> {
         let what = format!(
-            "{} loses the counter of fencing tokens, and keeps the lock{}",
+            "{} loses the counter of fencing tokens{}{}",
             self.step.lane,
+            if self.node_after(node).stored.is_held() { ", and keeps the lock" } else { "" },
             self.replicas_know()
         );
         self.alone(Lane::Node(node), "x token", Tone::Odd, what)

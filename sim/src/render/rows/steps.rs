@@ -59,7 +59,7 @@ impl Narrator<'_> {
     /// The rows of one step.
     fn rows(&self) -> Vec<Row> {
         let name = &self.step.lane;
-        let calls = self.config.call_names(self.acting_thread());
+        let calls = self.own().call_names(self.acting_thread());
         match self.step.action {
             Action::Acquire { client, thread } => {
                 let call = if self.own().time.wait_limit.is_some() { calls.try_acquire } else { calls.acquire };
@@ -110,7 +110,12 @@ impl Narrator<'_> {
                 self.release(client, thread, calls.release, format!("{name} releases although it does not hold"))
             }
             Action::ForceRelease { client } => {
-                self.release(client, 0, calls.force_release, format!("{name} deletes the lock, no matter who holds it"))
+                let what = if self.config.shares() {
+                    format!("{name} frees the lock, if somebody has it for writing")
+                } else {
+                    format!("{name} deletes the lock, no matter who holds it")
+                };
+                self.release(client, 0, calls.force_release, what)
             }
             Action::Discover { client } => {
                 let master = &self.client_after(client).master;

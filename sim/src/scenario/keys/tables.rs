@@ -21,7 +21,10 @@ pub const TABLES: [(&str, &str); 12] = [
     ("network", "the network between clients and nodes"),
     ("protocol", "the client library: a profile, and switches that override it"),
     ("faults", "the faults that may happen, and how often each may happen at most"),
-    ("resource", "what the lock guards; without this table, effects on a resource and fencing tokens are not modelled"),
+    (
+        "resource",
+        "what the lock guards; without this table nobody works on a resource, and nobody checks fencing tokens",
+    ),
     ("fairness", "the fairness assumptions: what must happen sooner or later"),
     (
         "bounds",

@@ -14,9 +14,9 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         TOP,
         "lock",
-        "\"plain\", \"reentrant\", \"fair\", \"read-write\" or \"spin\"",
+        "\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\" or \"spin\"",
         "",
-        "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock, read-write lock or spin lock",
+        "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock, read-write lock, fenced lock or spin lock",
     ),
     key(
         "time",
@@ -69,7 +69,7 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         TICKS,
         "no bound",
         "a holder releases after this time at the latest, and then does not believe any more that it holds, whether or not its \
-         master answers; if it is inside another lock() or unlock() at that time (max_holds above 1), its code cannot end before \
+         master answers; if it is inside another lock() or unlock() at that time (max_holds above 1, or of the other side of a lock that has readers), its code cannot end before \
          that call does: it goes on believing until then, enters no more, and releases",
     )),
     of_each(key("time", "answer_within", TICKS, ONE_TICK, "how long a caller waits for an answer; in a split network")),
