@@ -207,6 +207,7 @@ const ROWS: &[DrawnKey] = &[
     always("count", &["1", "2", "2", "2", "2", "3", "4"]),
     row("threads", &["1", "2", "2", "2"], 20, |said| !said.queues() && !said.shares()),
     row("threads", &["2"], 100, Said::shares),
+    row("threads", &["2"], 30, Said::spins),
     row("max_holds", &["1", "2", "2", "3"], 30, Said::reenters),
     row("acquires", TICKS, 40, |_| true),
     row("acquires", TICKS, 90, |said| said.is_split() && said.some("delay")),
@@ -225,11 +226,18 @@ const ROWS: &[DrawnKey] = &[
             && !said.shares()
             && !said.issues_tokens()
     }),
+    // What a refused call leaves in one is of this kind alone.
+    row("named_lease", TICKS, 60, |said| {
+        said.spins() && said.is("threads", "2") && said.has("renew_every") && !said.has("reentry_lease")
+    }),
+    row("lock_objects", &["\"shared\""], 80, |said| {
+        said.spins() && said.has("renew_every") && (said.has("named_lease") || said.has("reentry_lease"))
+    }),
     row("lock_objects", &["\"shared\"", "\"shared\"", "\"per-call\""], 60, |said| {
         said.has("renew_every") && !said.has_names() && (said.has("named_lease") || said.has("reentry_lease"))
     }),
     row("remembered_lease", &["\"until-released\"", "\"for-good\""], 40, |said| said.is("lock_objects", "\"shared\"")),
-    row("refused_lease", &["\"remembered\"", "\"ignored\""], 40, |said| {
+    row("refused_lease", &["\"remembered\"", "\"ignored\""], 80, |said| {
         said.is("lock_objects", "\"shared\"") && said.spins()
     }),
     row("wait_limit", &["0", "0", "1", "2", "3", "4"], 70, |said| !said.spins()),
