@@ -14,6 +14,7 @@ use lockstep_model::{Action, Config, Reply};
 use redis::Cmd;
 
 use super::applications::{Applications, NewClient, ServerReach};
+use super::calls::READ_TOKEN;
 use super::chains::RenewalChains;
 use super::client_times::{ClientTimes, ReplicaSync, ToldBy};
 use super::deployment::Deployment;
@@ -338,6 +339,11 @@ impl Target for RedissonClients {
                 let executed_by = self.ask((client, Some(thread)), verb, step, testbed)?;
                 self.leave_early_renewal(client, step, testbed);
                 Ok(executed_by)
+            }
+            Action::ReadToken { client, thread } => {
+                let before = &step.before.clients[usize::from(client)].threads[usize::from(thread)];
+                self.begin_call((client, thread), before.holds, READ_TOKEN, (step, testbed))?;
+                self.ask((client, Some(thread)), ScriptVerb::ReadToken { client, thread }, step, testbed)
             }
             Action::ForceRelease { client } => {
                 let thread = self.config.clients.threads;

@@ -15,6 +15,7 @@ final class Client {
     private static final String FAIR = "fair:";
     private static final String READ = "rw:read:";
     private static final String WRITE = "rw:write:";
+    private static final String FENCED = "fenced:";
 
     private final RedissonClient redisson;
     private final Reports reports;
@@ -22,7 +23,7 @@ final class Client {
     private final Map<Long, CallThread> threads = new HashMap<>();
     /**
      * Lock objects, by their names here: {@code LOCK}, or {@code LOCK/ANYTHING} where a lock has several; {@code fair:} before it:
-     * a fair lock; {@code rw:read:} or {@code rw:write:}: one of the two locks of a read-write lock.
+     * a fair lock; {@code rw:read:} or {@code rw:write:}: one of the two locks of a read-write lock; {@code fenced:}: a fenced lock.
      */
     private final Map<String, RLock> locks = new HashMap<>();
     /** What the call of each thread waits for, where it is a future. */
@@ -53,21 +54,26 @@ final class Client {
      * the thread is interrupted then, and what it returned or threw. {@code flagged} before the verb: the thread is
      * interrupted when the call begins.
      */
-    void call(String number, Words words) {
+    void call(String number, Words words) throws ReflectiveOperationException {
         long threadId = words.nextLong();
         CallThread thread = thread(threadId);
         String word = words.next();
         boolean isFlagged = word.equals("flagged");
         String verb = isFlagged ? words.next() : word;
-        RLock lock = locks.computeIfAbsent(words.next(), this::newLock);
-        Call call = verb.equals("try-async") ? () -> tryAsync(threadId, lock) : Call.of(verb, lock, words);
+        String object = words.next();
+        RLock lock = locks.get(object);
+        if (lock == null) {
+            lock = newLock(object);
+            locks.put(object, lock);
+        }
+        Call made = callOf(verb, threadId, lock, words);
         thread.begin(() -> {
             if (isFlagged) {
                 Thread.currentThread().interrupt();
             }
             String outcome;
             try {
-                outcome = "returned " + call.make();
+                outcome = "returned " + made.make();
             } catch (Exception | LinkageError failure) {
                 outcome = "threw " + Reports.described(failure);
             }
@@ -77,13 +83,23 @@ final class Client {
         });
     }
 
-    private RLock newLock(String object) {
+    private Call callOf(String verb, long threadId, RLock lock, Words words) {
+        if (verb.equals("try-async")) {
+            return () -> tryAsync(threadId, lock);
+        }
+        return verb.endsWith("token") ? Tokens.call(verb, lock, words) : Call.of(verb, lock, words);
+    }
+
+    private RLock newLock(String object) throws ReflectiveOperationException {
         String lock = object.split("/")[0];
         if (lock.startsWith(READ)) {
             return redisson.getReadWriteLock(lock.substring(READ.length())).readLock();
         }
         if (lock.startsWith(WRITE)) {
             return redisson.getReadWriteLock(lock.substring(WRITE.length())).writeLock();
+        }
+        if (lock.startsWith(FENCED)) {
+            return Versions.fencedLock(redisson, lock.substring(FENCED.length()));
         }
         return lock.startsWith(FAIR) ? redisson.getFairLock(lock.substring(FAIR.length())) : redisson.getLock(lock);
     }
@@ -125,7 +141,7 @@ final class Client {
     }
 
     /** What an application can ask of a lock. */
-    private interface Call {
+    interface Call {
         Object make() throws Exception;
 
         static Call of(String verb, RLock lock, Words words) {
