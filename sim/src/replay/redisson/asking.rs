@@ -135,7 +135,10 @@ impl RedissonClients {
         }
         let node = testbed.servers.index_of(&step.before.clients[asked].master);
         let told = thread.map(|thread| ((client, thread), self.told_by_model((client, thread), verb, step)));
-        self.pass(client, &held, (verb, request), told, step, testbed)?;
+        self.pass(client, &held, (verb, request.clone()), told, step, testbed)?;
+        if let Some(thread) = thread.filter(|_| !testbed.findings.is_over()) {
+            self.pass_spare_ask((client, thread), &request, step, testbed)?;
+        }
         if let Some(thread) = thread.filter(|_| step.step.answer == Reply::NotHeld) {
             self.unwind((client, thread), step, testbed)?;
         }

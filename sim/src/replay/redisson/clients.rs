@@ -86,6 +86,8 @@ pub struct RedissonClients {
     pub(super) forgotten: BTreeSet<u8>,
     /// The threads whose timers had fired when a message came for their client, and that have not asked since.
     pub(super) woken_twice: BTreeSet<(u8, u8)>,
+    /// How many permits the semaphore of each client has that the model does not have.
+    pub(super) spare_permits: Vec<u8>,
 }
 
 impl RedissonClients {
@@ -138,6 +140,7 @@ impl RedissonClients {
             asks_unreached: BTreeSet::new(),
             forgotten: BTreeSet::new(),
             woken_twice: BTreeSet::new(),
+            spare_permits: Vec::new(),
         })
     }
 
@@ -246,6 +249,7 @@ impl Target for RedissonClients {
         self.remembered = vec![vec![false; usize::from(self.config.clients.threads)]; clients.len()];
         self.waiting = vec![SemaphoreQueue::default(); clients.len()];
         self.messages = vec![VecDeque::new(); clients.len()];
+        self.spare_permits = vec![0; clients.len()];
         self.old_entries = vec![OldEntry::default(); clients.len()];
         self.in_flight = GatedRequests::default();
         self.open_waits.clear();
@@ -442,6 +446,7 @@ impl Target for RedissonClients {
             self.note_reasons_to_ask(client, step);
             self.waiting[usize::from(client)].follow(step.step.action, before, after, client);
         }
+        self.forget_spare_permits(step);
         if !testbed.findings.is_over() {
             self.observe_batch_waits(step, testbed)?;
             self.end_renewal_wait(step, testbed)?;
