@@ -2,15 +2,19 @@
 //! later.
 
 use lockstep_model::LockKind;
+use lockstep_sim::replay::redisson::Jvm;
 use lockstep_sim::replay::suited;
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::drawn::from_environment;
-use lockstep_tests::servers::servers;
+use lockstep_tests::servers::{START_MS, servers};
 
+use crate::history::RedissonStage;
 use crate::redisson;
 use crate::scenarios::random_histories;
 use crate::switches::at_once;
 
+/// What the driver calls such a lock.
+const DRIVER_PREFIX: &str = "fenced:";
 /// Random histories of each world; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
 const HISTORIES: u32 = 6;
 
@@ -70,4 +74,33 @@ fn redisson_does_what_the_holders_of_tokens_do_in_the_model() {
             found.counterexample.as_ref().map(|(_, d)| d)
         );
     });
+}
+
+/// It subtracts what has passed from the longest time there is. The sum is negative once the clock has gone back by more than has
+/// passed since the call began, and the call ends without the lock (docs/facts/family.md#a-wall-clock-that-is-set-back).
+#[test]
+fn a_wall_clock_that_is_set_back_ends_a_call_that_has_no_limit() {
+    const JUMP_MS: i64 = -60_000;
+    let server = servers().remove(0);
+    for version in ["4.7.0", "3.43.0"] {
+        for jump_ms in [0, JUMP_MS] {
+            let program = redisson(version);
+            let mut jvm = Jvm::start(program.driver(), START_MS).unwrap_or_else(|error| panic!("{error}"));
+            let mut stage = RedissonStage::begin(&mut jvm, &server);
+            let call = |stage: &mut RedissonStage<'_>, client, verb| stage.call_of_kind(client, verb, DRIVER_PREFIX);
+            let holder = call(&mut stage, 'A', "lock-token");
+            stage.settle();
+            assert_eq!(stage.end_of(holder).as_deref(), Some("clear returned 1"), "{version}");
+            let waiter = call(&mut stage, 'B', "lock-token");
+            stage.settle();
+            assert_eq!(stage.end_of(waiter), None, "{version}: it waits");
+            stage.jump_wall_clock(jump_ms);
+            let release = call(&mut stage, 'A', "unlock");
+            stage.settle();
+            assert_eq!(stage.end_of(release).as_deref(), Some("clear returned nothing"), "{version}");
+            let told = if jump_ms == 0 { "clear returned 2" } else { "clear returned null" };
+            assert_eq!(stage.end_of(waiter).as_deref(), Some(told), "{version}: the clock has jumped by {jump_ms} ms");
+            stage.end();
+        }
+    }
 }

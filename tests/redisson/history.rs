@@ -44,8 +44,13 @@ impl<'jvm> RedissonStage<'jvm> {
 
     /// Begins a call of a client's first thread.
     pub fn call(&mut self, client: char, verb: &str) -> u64 {
+        self.call_of_kind(client, verb, "")
+    }
+
+    /// The same of a lock of another kind: what the driver calls it stands before its name.
+    pub fn call_of_kind(&mut self, client: char, verb: &str, kind: &str) -> u64 {
         let mut gates: Vec<_> = self.gates.values_mut().collect();
-        let call = format!("call {client} 1 {verb} {LOCK}");
+        let call = format!("call {client} 1 {verb} {kind}{LOCK}");
         let number = self.jvm.command(&call, &mut gates).unwrap_or_else(|error| panic!("{error}"));
         self.seen.push(format!("{client} calls {verb}"));
         self.wait_until_quiet();
@@ -98,6 +103,12 @@ impl<'jvm> RedissonStage<'jvm> {
         let mut gates: Vec<_> = self.gates.values_mut().collect();
         self.jvm.pass_ms(ms, &mut gates).unwrap_or_else(|error| panic!("{error}"));
         self.seen.push(format!("{ms} ms pass"));
+    }
+
+    /// The wall clock of the clients jumps.
+    pub fn jump_wall_clock(&mut self, ms: i64) {
+        self.jvm.jump_wall_clock(ms);
+        self.seen.push(format!("the wall clock of the clients jumps by {ms} ms"));
     }
 
     /// Closes the clients, and returns all that was seen.

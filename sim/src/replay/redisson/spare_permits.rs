@@ -1,5 +1,5 @@
 //! A caller that is told a token waits without a thread: a message runs the callback that it has left, and adds a permit to the
-//! semaphore of its lock all the same (docs/facts/family.md#fenced-lock). The permit is spare: the next one that is refused takes it
+//! semaphore of its lock all the same (docs/facts/family.md#callers-of-a-token-wait-without-a-thread). The permit is spare: the next one that is refused takes it
 //! instead of going to sleep, and asks once more. The model has one permit for each message, and so one request less.
 
 use lockstep_model::Reply;
