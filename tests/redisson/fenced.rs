@@ -49,7 +49,7 @@ fn world(profile: &str, keys: &str, protocol: &str) -> Scenario {
          [resource]\nfencing = \"stored\"\n",
         kind.name()
     );
-    let scenario = Scenario::parse("fenced", &text).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = Scenario::parse("tokens", &text).unwrap_or_else(|error| panic!("{error}"));
     let config = suited(&scenario.config, &servers()[0]);
     Scenario { config, ..scenario }
 }
@@ -102,7 +102,7 @@ fn redisson_does_the_same_in_a_cluster_and_under_sentinel() {
 
 fn replayed((profile, version): (&str, &str), protocol: &str, mutant: Option<Mutant>, actions: &[Action]) -> Played {
     let config = Config { mutant, ..world(profile, FAULTS, protocol).config };
-    let trace = Trace::record("fenced", "", &config, About::Drawn, actions, "").expect("it can happen");
+    let trace = Trace::record("tokens", "", &config, About::Drawn, actions, "").expect("it can happen");
     let mut player = Player::start(&servers()[0], &config, redisson(version)).expect("it starts");
     player.replay(&trace, false).expect("it answers")
 }
@@ -159,7 +159,7 @@ fn a_grant_that_no_replica_has_stays_where_the_caller_asked_for_a_token() {
     let undo = Action::Undo { client: 0, thread: 0 };
     for (token, actions) in TOKENS.into_iter().zip([&[acquire, confirm][..], &[acquire, confirm, undo]]) {
         let config = world("redisson-4.7", REPLICA, &format!("token = \"{token}\"")).config;
-        let trace = Trace::record("fenced", "", &config, About::Drawn, actions, "").expect("it can happen");
+        let trace = Trace::record("tokens", "", &config, About::Drawn, actions, "").expect("it can happen");
         let mut player = Player::start(&servers()[0], &config, redisson("4.7.0")).expect("it starts");
         let result = player.replay(&trace, false).expect("it answers");
         assert_eq!((result.difference, result.left), (None, None), "{token}");

@@ -11,7 +11,7 @@ use super::interruption::Interruption;
 use crate::replay::translate::token_of;
 
 /// What an application is told by a call, in words.
-pub type Told = Cow<'static, str>;
+pub type ToldWords = Cow<'static, str>;
 
 /// The call of an acquire, for the driver: a verb, and the times that it names, in milliseconds.
 ///

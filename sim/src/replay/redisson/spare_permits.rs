@@ -6,6 +6,7 @@ use lockstep_model::Reply;
 use lockstep_model::client::Phase;
 
 use super::clients::RedissonClients;
+use super::gate::HeldCommand;
 use super::wire_words::{is_renewal, is_script, words_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
@@ -22,11 +23,13 @@ impl RedissonClients {
         if !self.config.of_client(client).tokens_come_with_grants() {
             return;
         }
-        let threads = &step.before.clients[asked].threads;
-        let waiting = threads.iter().filter(|thread| thread.phase == Phase::Waiting).count();
         let unsent = self.unsent(asked);
-        let woken = unsent.iter().filter(|held| is_script(&words_of(held)) && !is_renewal(held)).count();
-        if waiting > woken {
+        let asks = |holder: &str| {
+            let is_its = |held: &HeldCommand| words_of(held).last().is_some_and(|last| last == holder);
+            unsent.iter().any(|held| is_its(held) && is_script(&words_of(held)) && !is_renewal(held))
+        };
+        let threads = &step.before.clients[asked].threads;
+        if threads.iter().any(|thread| thread.phase == Phase::Waiting && !asks(&thread.name)) {
             self.spare_permits[asked] += 1;
         }
     }

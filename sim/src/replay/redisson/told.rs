@@ -5,7 +5,7 @@ use lockstep_model::config::{Profile, Resend};
 use lockstep_model::trace::{ClientState, State, ThreadState, client_name};
 use lockstep_model::{Config, Reply};
 
-use super::calls::{self, TIMED_OUT, Told, granted_with, told_by};
+use super::calls::{self, TIMED_OUT, ToldWords, granted_with, told_by};
 use super::clients::RedissonClients;
 use crate::replay::history_step::{HistoryStep, StepPlace};
 use crate::replay::testbed::Testbed;
@@ -19,7 +19,12 @@ const ANSWERED_AT_ITS_TIME_OUT: &str =
 
 impl RedissonClients {
     /// What the model says the application is told by this step.
-    pub(super) fn told_by_model(&self, (client, thread): (u8, u8), verb: ScriptVerb, step: HistoryStep<'_>) -> Told {
+    pub(super) fn told_by_model(
+        &self,
+        (client, thread): (u8, u8),
+        verb: ScriptVerb,
+        step: HistoryStep<'_>,
+    ) -> ToldWords {
         let of = |clients: &[ClientState]| clients[usize::from(client)].threads.get(usize::from(thread)).cloned();
         let threads: Option<(ThreadState, ThreadState)> = of(&step.before.clients).zip(of(&step.step.state.clients));
         let profile = self.config.of_client(client).protocol.profile;
@@ -46,7 +51,7 @@ impl RedissonClients {
 
     /// What a client is told by a grant that it believes: where tokens come with grants, the number that the node has raised its
     /// counter to, or -1 for an answer that it takes for a grant (docs/facts/family.md#a-holder-without-a-ttl-looks-like-a-grant).
-    pub(super) fn told_of_grant(&self, client: u8, step: HistoryStep<'_>) -> Told {
+    pub(super) fn told_of_grant(&self, client: u8, step: HistoryStep<'_>) -> ToldWords {
         if !self.config.of_client(client).tokens_come_with_grants() {
             return calls::GRANTED.into();
         }
