@@ -15,8 +15,9 @@ use crate::scenario::{KEYS, Scenario};
 /// The table of the switches.
 const PROTOCOL: &str = "protocol";
 /// Keys of it that no profile has: what is sent again depends on the deployment, and the replay sets the library up as it says;
-/// `EveryCall` and `Retry` are what each version of Redisson does, and not every world can have them.
-const OF_NO_PROFILE: [&str; 3] = [RESEND, "wait_after", "refused_call"];
+/// `EveryCall` and `Retry` are what each version of Redisson does, and not every world can have them; and by which calls an application
+/// learns its token is its own choice, which the replay follows.
+const OF_NO_PROFILE: [&str; 4] = [RESEND, "wait_after", "refused_call", "token"];
 const RESEND: &str = "resend";
 
 /// A world that differs from a scenario in one key of `[protocol]`.

@@ -47,6 +47,11 @@ impl<'jvm> RedissonStage<'jvm> {
         self.call_by(client, verb, LOCK)
     }
 
+    /// The same of a lock of another kind: what the driver calls it stands before its name.
+    pub fn call_of_kind(&mut self, client: char, verb: &str, kind: &str) -> u64 {
+        self.call_by(client, verb, &format!("{kind}{LOCK}"))
+    }
+
     /// The same by a lock object of this name (tools/redisson/README.md).
     pub fn call_by(&mut self, client: char, verb: &str, object: &str) -> u64 {
         let mut gates: Vec<_> = self.gates.values_mut().collect();
@@ -103,6 +108,12 @@ impl<'jvm> RedissonStage<'jvm> {
         let mut gates: Vec<_> = self.gates.values_mut().collect();
         self.jvm.pass_ms(ms, &mut gates).unwrap_or_else(|error| panic!("{error}"));
         self.seen.push(format!("{ms} ms pass"));
+    }
+
+    /// The wall clock of the clients jumps.
+    pub fn jump_wall_clock(&mut self, ms: i64) {
+        self.jvm.jump_wall_clock(ms);
+        self.seen.push(format!("the wall clock of the clients jumps by {ms} ms"));
     }
 
     /// Closes the clients, and returns all that was seen.

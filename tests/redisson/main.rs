@@ -4,6 +4,7 @@
 
 mod departures;
 mod deployments;
+mod fenced;
 mod history;
 mod jvms;
 mod load;

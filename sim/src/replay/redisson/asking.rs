@@ -9,7 +9,7 @@ use super::clients::RedissonClients;
 use super::gate::HeldCommand;
 use super::open_wait::ThreadTold;
 use super::sides::READER;
-use super::wire_words::{RECEIPTS, as_renewals, receipt_of, shown};
+use super::wire_words::{RECEIPTS, in_our_shape, receipt_of, shown};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::{Expected, Testbed};
@@ -139,7 +139,10 @@ impl RedissonClients {
         }
         let node = testbed.servers.index_of(&step.before.clients[asked].master);
         let told = thread.map(|thread| ((client, thread), self.told_by_model((client, thread), verb, step)));
-        self.pass(client, &held, (verb, request), told, step, testbed)?;
+        self.pass(client, &held, (verb, request.clone()), told, step, testbed)?;
+        if let Some(thread) = thread.filter(|_| !testbed.findings.is_over()) {
+            self.pass_spare_ask((client, thread), &request, step, testbed)?;
+        }
         if let Some(thread) = thread.filter(|_| step.step.answer == Reply::NotHeld) {
             self.unwind((client, thread), step, testbed)?;
         }
@@ -179,17 +182,17 @@ impl RedissonClients {
         let asked = usize::from(client);
         let node = testbed.servers.index_of(&step.before.clients[asked].master);
         self.receipts[asked].extend(receipt_of(held));
-        let reply = as_renewals(verb, self.applications.pass_request(asked, held.connection)?, self.config.shares());
-        let words = self.translator.reply_words(step.step.answer);
+        let reply = in_our_shape(verb, self.applications.pass_request(asked, held.connection)?, self.config.shares());
+        let words = self.translator.answer_words(step);
         testbed.compare_answer(node, &Expected::Reply { at: step.place(), words, request }, &reply)?;
-        if self.begin_wait((client, held.connection), told, step, testbed)? || testbed.findings.is_over() {
+        if self.begin_wait((client, held.connection), told.clone(), step, testbed)? || testbed.findings.is_over() {
             // They would reach replicas, in which the model has none.
             return self.take_kept_receipts(client, node, step, testbed);
         }
         self.clear_up(client, testbed)?;
         self.take_kept_receipts(client, node, step, testbed)?;
         if let Some((asking, told)) = told {
-            self.compare_call(asking, told, (false, step), testbed);
+            self.compare_call(asking, &told, (false, step), testbed);
         }
         Ok(())
     }

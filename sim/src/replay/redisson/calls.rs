@@ -1,11 +1,17 @@
 //! Which method of Redisson's lock an application calls, and what it is told.
 
+use std::borrow::Cow;
+
 use lockstep_model::client::Phase;
 use lockstep_model::config::{InterruptedWait, Profile};
 use lockstep_model::trace::ThreadState;
 use lockstep_model::{Config, Reply};
 
 use super::interruption::Interruption;
+use crate::replay::translate::token_of;
+
+/// What an application is told by a call, in words.
+pub type ToldWords = Cow<'static, str>;
 
 /// The call of an acquire, for the driver: a verb, and the times that it names, in milliseconds.
 ///
@@ -16,6 +22,9 @@ pub fn acquire(own: &Config, names_lease: bool, interruption: Interruption) -> S
         Some(_) => own.named_lease_of(0).filter(|_| names_lease),
         None => Some(own.named_lease_of(0).filter(|_| names_lease).unwrap_or(own.time.lease)),
     };
+    if own.tokens_come_with_grants() {
+        return acquire_with_token(own.time.wait_limit.map(ms), lease.map(ms));
+    }
     // `lock()` swallows the first interrupt.
     let can_be_interrupted = own.faults.interrupt > 0 && own.clients.interrupted_wait == InterruptedWait::Leave;
     match (own.time.wait_limit, lease.map(ms)) {
@@ -28,6 +37,17 @@ pub fn acquire(own: &Config, names_lease: bool, interruption: Interruption) -> S
         (None, None) => "lock".to_owned(),
         (None, Some(lease_ms)) if can_be_interrupted => format!("lock-interruptibly-lease {lease_ms}"),
         (None, Some(lease_ms)) => format!("lock-lease {lease_ms}"),
+    }
+}
+
+/// The same of a call that returns a token. `tryLockAndGetToken()` waits without a limit, and `lockAndGetToken(lease)` ignores its
+/// lease (docs/facts/family.md#fenced-lock): a wait of 0 is a single try, and one of -1 has no limit.
+fn acquire_with_token(wait_ms: Option<u64>, lease_ms: Option<u64>) -> String {
+    match (wait_ms, lease_ms) {
+        (None, None) => "lock-token".to_owned(),
+        (Some(wait_ms), None) => format!("try-wait-token {wait_ms}"),
+        (None, Some(lease_ms)) => format!("try-wait-lease-token -1 {lease_ms}"),
+        (Some(wait_ms), Some(lease_ms)) => format!("try-wait-lease-token {wait_ms} {lease_ms}"),
     }
 }
 
@@ -56,6 +76,11 @@ pub fn told_of_refusal(answer: Reply, profile: Profile) -> Option<&'static str> 
 pub const INSIDE: &str = "it is still in the call";
 /// It has the lock.
 pub const GRANTED: &str = "it has the lock";
+/// It has the lock, and this token for the resource.
+pub fn granted_with(token: i64) -> String {
+    format!("{GRANTED}, with token {token}")
+}
+
 /// It does not have the lock.
 pub const REFUSED: &str = "it does not have the lock";
 /// Its release was accepted.
@@ -69,6 +94,13 @@ pub const INTERRUPTED: &str = "InterruptedException";
 
 /// The future of its call was cancelled.
 pub const CANCELLED: &str = "CancellationException";
+
+/// The call that reads the counter of tokens.
+pub const READ_TOKEN: &str = "get-token";
+/// How the verbs end of those that return a token with a grant.
+const WITH_TOKEN: &str = "-token";
+/// What these return where there is no token.
+const NULL: &str = "null";
 
 /// Its call has failed, whatever becomes of the request.
 pub const REDISSON_EXCEPTION: &str = "RedisException";
@@ -101,12 +133,17 @@ pub fn told_by(verb: &str, ended: Option<&str>) -> String {
         let class = classes.next().unwrap_or(thrown);
         return class.rsplit('.').next().unwrap_or(class).to_owned();
     }
-    let words = match (verb, told.strip_prefix("returned ").unwrap_or(told)) {
+    let returned = told.strip_prefix("returned ").unwrap_or(told);
+    let token = (verb == READ_TOKEN || verb.ends_with(WITH_TOKEN)).then(|| returned.parse().ok());
+    let with_token =
+        token.flatten().map(|token| if verb == READ_TOKEN { token_of(token) } else { granted_with(token) });
+    let words = match (verb, with_token.as_deref().unwrap_or(returned)) {
+        (READ_TOKEN, NULL) => return token_of(0),
         ("unlock", "nothing") => RELEASED,
         ("force-unlock", "true") => "it has freed the lock",
         ("force-unlock", "false") => "there was nothing to free",
         (_, "nothing" | "true") => GRANTED,
-        (_, "false") => REFUSED,
+        (_, "false" | NULL) => REFUSED,
         (_, other) => other,
     };
     // By the flag a call that returns tells of an interrupt; one that throws tells of it by the exception.
@@ -139,6 +176,20 @@ mod tests {
         assert_eq!(call(None, None, 0), "lock-lease 3000");
         assert_eq!(call(None, Some(0), 0), "try-lease 3000");
         assert_eq!(call(None, Some(2), 0), "try-wait-lease 2000 3000");
+    }
+
+    /// `tryLockAndGetToken()` would wait, and `lockAndGetToken(lease)` ignore its lease.
+    #[test]
+    fn an_application_that_is_told_its_token_calls_a_method_that_keeps_limit_and_lease() {
+        assert_eq!(acquire_with_token(None, None), "lock-token");
+        assert_eq!(acquire_with_token(Some(0), None), "try-wait-token 0");
+        assert_eq!(acquire_with_token(None, Some(3000)), "try-wait-lease-token -1 3000");
+        assert_eq!(acquire_with_token(Some(2000), Some(3000)), "try-wait-lease-token 2000 3000");
+        assert_eq!(told_by("lock-token", Some("clear returned 7")), granted_with(7));
+        assert_eq!(told_by("lock-token", Some("clear returned -1")), granted_with(-1));
+        assert_eq!(told_by("try-wait-token", Some("clear returned null")), REFUSED);
+        assert_eq!(told_by(READ_TOKEN, Some("clear returned 7")), token_of(7));
+        assert_eq!(told_by(READ_TOKEN, Some("clear returned null")), token_of(0));
     }
 
     #[test]

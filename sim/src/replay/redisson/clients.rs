@@ -14,6 +14,7 @@ use lockstep_model::{Action, Config, Reply};
 use redis::Cmd;
 
 use super::applications::{Applications, NewClient, ServerReach};
+use super::calls::READ_TOKEN;
 use super::chains::RenewalChains;
 use super::client_times::{ClientTimes, ReplicaSync, ToldBy};
 use super::deployment::Deployment;
@@ -85,6 +86,8 @@ pub struct RedissonClients {
     pub(super) forgotten: BTreeSet<u8>,
     /// The threads whose timers had fired when a message came for their client, and that have not asked since.
     pub(super) woken_twice: BTreeSet<(u8, u8)>,
+    /// How many permits the semaphore of each client has that the model does not have.
+    pub(super) spare_permits: Vec<u8>,
 }
 
 impl RedissonClients {
@@ -137,6 +140,7 @@ impl RedissonClients {
             asks_unreached: BTreeSet::new(),
             forgotten: BTreeSet::new(),
             woken_twice: BTreeSet::new(),
+            spare_permits: Vec::new(),
         })
     }
 
@@ -245,6 +249,7 @@ impl Target for RedissonClients {
         self.remembered = vec![vec![false; usize::from(self.config.clients.threads)]; clients.len()];
         self.waiting = vec![SemaphoreQueue::default(); clients.len()];
         self.messages = vec![VecDeque::new(); clients.len()];
+        self.spare_permits = vec![0; clients.len()];
         self.old_entries = vec![OldEntry::default(); clients.len()];
         self.in_flight = GatedRequests::default();
         self.open_waits.clear();
@@ -338,6 +343,11 @@ impl Target for RedissonClients {
                 let executed_by = self.ask((client, Some(thread)), verb, step, testbed)?;
                 self.leave_early_renewal(client, step, testbed);
                 Ok(executed_by)
+            }
+            Action::ReadToken { client, thread } => {
+                let before = &step.before.clients[usize::from(client)].threads[usize::from(thread)];
+                self.begin_call((client, thread), before.holds, READ_TOKEN, (step, testbed))?;
+                self.ask((client, Some(thread)), ScriptVerb::ReadToken { client, thread }, step, testbed)
             }
             Action::ForceRelease { client } => {
                 let thread = self.config.clients.threads;
@@ -446,6 +456,7 @@ impl Target for RedissonClients {
             self.note_reasons_to_ask(client, step);
             self.waiting[usize::from(client)].follow(step.step.action, before, after, client);
         }
+        self.forget_spare_permits(step);
         if !testbed.findings.is_over() {
             self.observe_batch_waits(step, testbed)?;
             self.end_renewal_wait(step, testbed)?;

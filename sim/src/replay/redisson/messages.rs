@@ -124,6 +124,7 @@ impl RedissonClients {
             return Ok(());
         }
         if !is_lost {
+            self.note_spare_permit(client, step);
             self.note_fired_timers(client, step);
         }
         let message = match (self.applications.messages(asked), is_lost) {

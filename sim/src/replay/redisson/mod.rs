@@ -41,6 +41,7 @@ mod script_clock;
 mod semaphore;
 mod sent;
 mod sides;
+mod spare_permits;
 mod split;
 mod started_jvm;
 mod told;

@@ -1,9 +1,10 @@
 //! The `WAIT`s of Redisson's clients that are not answered.
 
+use super::calls::ToldWords;
 use crate::replay::history_step::StepPlace;
 
 /// A thread of a client, and what it is told when its call goes on.
-pub type ThreadTold = ((u8, u8), &'static str);
+pub type ThreadTold = ((u8, u8), ToldWords);
 
 /// A `WAIT` that is not answered.
 pub struct OpenWait {
@@ -17,6 +18,8 @@ pub struct OpenWait {
     pub confirming: Option<u8>,
     /// The thread that waits for the answer, and what its call returns or throws then. `None`: no thread waits.
     pub told: Option<ThreadTold>,
+    /// What a thread is told that waits for a step of its own, once enough replicas have its grant.
+    pub granted: ToldWords,
     /// Whether that thread asked at its wait limit.
     pub is_at_limit: bool,
     /// Whether the script before it was answered with an error, which its caller is told whatever becomes of the `WAIT`.

@@ -46,6 +46,9 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
                 .to_owned(),
         );
     }
+    if config.issues_tokens() {
+        refuse_tokens(config, program)?;
+    }
     let of_split = if config.is_split() { &OF_SERVERS[..] } else { &[] };
     if let Some(fault) = of_split.iter().find(|fault| config.faults.left(**fault) > 0) {
         return refused(format!(
@@ -72,6 +75,24 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     }
     (0..config.clients.count)
         .try_for_each(|client| refuse_client(&config.of_client(client), config.protocol.profile, program))
+}
+
+/// What callers of a lock with fencing tokens do that is not followed.
+fn refuse_tokens(config: &Config, program: &RedissonProgram) -> Result<(), ReplayError> {
+    let refused = |reason: &str| {
+        Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason: reason.to_owned() })
+    };
+    if program.profile() == Profile::Redisson315 {
+        return refused("3.15 has no fenced lock; use a newer version");
+    }
+    let is_told = |client| config.of_client(client).tokens_come_with_grants();
+    if config.faults.interrupt > 0 && (0..config.clients.count).any(is_told) {
+        return refused(
+            "an interrupted call that returns a token stays subscribed until the next message or its timer, which is not modelled; use \
+             token = \"read-later\", or remove interrupt",
+        );
+    }
+    Ok(())
 }
 
 /// What the clients of a lock with a queue do that is not followed.
@@ -199,10 +220,10 @@ fn refuse_client(own: &Config, profile: Profile, program: &RedissonProgram) -> R
 pub fn has_rules_of_its_version(config: &Config) -> bool {
     (0..config.clients.count).all(|client| {
         let Config { protocol, calls, .. } = *config.of_client(client);
-        // On which node it subscribes and how many locks a script renews are settings, and behind which requests it waits is no
-        // matter of a profile.
-        let Protocol { subscribe_to, renewal_batch, wait_after, .. } = protocol;
-        let own = Protocol { subscribe_to, renewal_batch, wait_after, ..protocol.profile.protocol() };
+        // On which node it subscribes and how many locks a script renews are settings, behind which requests it waits is no
+        // matter of a profile, and how a caller learns its token is that of the application.
+        let Protocol { subscribe_to, renewal_batch, wait_after, token, .. } = protocol;
+        let own = Protocol { subscribe_to, renewal_batch, wait_after, token, ..protocol.profile.protocol() };
         let are_its_calls = calls.stale_renewal == StaleRenewal::Believe
             && (config.faults.interrupt == 0 || calls.interrupted_acquire == InterruptedAcquire::Renew);
         // Redisson of 2021 has no exceptions of their own for refusals, and sends nothing again because of one.

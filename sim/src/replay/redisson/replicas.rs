@@ -121,7 +121,7 @@ impl RedissonClients {
         let threads = &step.step.state.clients[asked].threads;
         let is_confirming =
             |thread: &u8| threads.get(usize::from(*thread)).is_some_and(|one| one.phase == Phase::Confirming);
-        let confirming = told.map(|((_, thread), _)| thread).filter(is_confirming);
+        let confirming = told.as_ref().map(|((_, thread), _)| *thread).filter(is_confirming);
         let first = self.applications.first_held(asked, connection);
         let Some(replicas) = first.as_ref().and_then(replicas_asked_for) else {
             if confirming.is_some() && self.forgotten.contains(&client) {
@@ -137,8 +137,8 @@ impl RedissonClients {
         if confirming.is_none() {
             self.applications.begin_request(asked, connection)?;
         }
-        if let (Some(_), Some((asking, inside))) = (confirming, told) {
-            self.compare_told(asking, inside, step.place(), testbed);
+        if let (Some(_), Some((asking, inside))) = (confirming, &told) {
+            self.compare_told(*asking, inside, step.place(), testbed);
         }
         for receipt in &self.receipts[asked] {
             testbed.hide_key(receipt.clone());
@@ -146,7 +146,8 @@ impl RedissonClients {
         let profile = self.config.of_client(client).protocol.profile;
         let is_behind_error = calls::told_of_refusal(step.step.answer, profile).is_some();
         let at = step.place();
-        let asking = told.and_then(|((_, thread), _)| step.before.clients[asked].threads.get(usize::from(thread)));
+        let asking =
+            told.as_ref().and_then(|((_, thread), _)| step.before.clients[asked].threads.get(usize::from(*thread)));
         let is_at_limit = asking.is_some_and(|thread| thread.wait_left == Some(0));
         self.open_waits.push(OpenWait {
             client,
@@ -154,6 +155,7 @@ impl RedissonClients {
             replicas,
             confirming,
             told,
+            granted: self.told_of_grant(client, step),
             is_at_limit,
             is_behind_error,
             at,
@@ -205,8 +207,8 @@ impl RedissonClients {
             }
             if let Some((asking, model)) = wait.told {
                 let told = self.told(asking, testbed);
-                if !gives_up_at_its_limit(wait.is_at_limit, model, &told, testbed) {
-                    compare_words(asking, (model, &told), wait.at, testbed);
+                if !gives_up_at_its_limit(wait.is_at_limit, &model, &told, testbed) {
+                    compare_words(asking, (&model, &told), wait.at, testbed);
                 }
             }
         }
@@ -279,16 +281,24 @@ impl RedissonClients {
             return Ok(());
         }
         let is_granted = matches!(step.step.answer, Reply::Acknowledged { .. });
-        let told = if is_granted { calls::GRANTED } else { calls::INSIDE };
-        self.compare_told((client, thread), told, step.place(), testbed);
+        let after = &step.step.state.clients[usize::from(client)].threads[usize::from(thread)];
+        let told = match after.phase {
+            _ if is_granted => wait.granted,
+            Phase::Undoing => calls::INSIDE.into(),
+            // The calls that return a token give nothing back.
+            _ => calls::REDISSON_EXCEPTION.into(),
+        };
+        self.compare_told((client, thread), &told, step.place(), testbed);
         // It is subscribed until its call is over.
         self.clear_up(client, testbed)
     }
 
     /// A version that neither repeats nor gives back what no replica has acknowledged: the history is left. Returns whether it is.
     pub(super) fn keeps_what_is_unconfirmed(&self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) -> bool {
-        let is_of_3_43 = self.config.of_client(client).protocol.profile == Profile::Redisson343;
-        let leaves = is_of_3_43 && matches!(step.step.answer, Reply::TooFewReplicas { .. });
+        let own = self.config.of_client(client);
+        // No version gives back what a call that returns a token was granted (docs/facts/family.md#fenced-lock).
+        let differs = own.protocol.profile == Profile::Redisson343 && !own.tokens_come_with_grants();
+        let leaves = differs && matches!(step.step.answer, Reply::TooFewReplicas { .. });
         if leaves {
             testbed.findings.leave("Redisson 3.43 neither repeats nor gives back what no replica has acknowledged");
         }

@@ -9,7 +9,7 @@ use super::calls::{self, REDISSON_EXCEPTION, TIMED_OUT};
 use super::clients::RedissonClients;
 use super::interruption::Interruption;
 use super::requests::{GatedRequest, GatedStage, GatedWait};
-use super::wire_words::{as_renewals, receipt_of};
+use super::wire_words::{in_our_shape, receipt_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, client_of};
 use crate::replay::testbed::{Expected, Testbed};
@@ -97,7 +97,7 @@ impl RedissonClients {
         let words = self.translator.reply_words(step.step.answer);
         let verb = verb_of(state.verb, key);
         let expected = Expected::Reply { at: step.place(), words, request: sent.request.clone() };
-        testbed.compare_answer(node, &expected, &as_renewals(verb, reply, self.config.shares()))?;
+        testbed.compare_answer(node, &expected, &in_our_shape(verb, reply, self.config.shares()))?;
         if let Some(executed) = self.in_flight.get_mut(key) {
             executed.stage = GatedStage::Executed;
         }
@@ -170,14 +170,14 @@ impl RedissonClients {
         self.follow_up(key, step, testbed)?;
         if let Some(thread) = slot.thread() {
             let told = match self.told_by_model((client, thread), verb_of(state.verb, key), step) {
-                _ if Self::is_made_again(key, step) => calls::INSIDE,
-                _ if state.has_failed => calls::READ_ONLY,
+                _ if Self::is_made_again(key, step) => calls::INSIDE.into(),
+                _ if state.has_failed => calls::READ_ONLY.into(),
                 _ if state.verb == Verb::Release && matches!(step.step.answer, Reply::TooFewReplicas { .. }) => {
-                    REDISSON_EXCEPTION
+                    REDISSON_EXCEPTION.into()
                 }
                 told => told,
             };
-            self.compare_call((client, thread), told, (is_due, step), testbed);
+            self.compare_call((client, thread), &told, (is_due, step), testbed);
             if state.verb == Verb::Release && step.step.answer == Reply::NotHeld {
                 self.unwind((client, thread), step, testbed)?;
             }

@@ -5,11 +5,14 @@ use lockstep_model::config::{Profile, Resend};
 use lockstep_model::trace::{ClientState, State, ThreadState, client_name};
 use lockstep_model::{Config, Reply};
 
-use super::calls::{self, TIMED_OUT, told_by};
+use super::calls::{self, TIMED_OUT, ToldWords, granted_with, told_by};
 use super::clients::RedissonClients;
 use crate::replay::history_step::{HistoryStep, StepPlace};
 use crate::replay::testbed::Testbed;
-use crate::replay::translate::ScriptVerb;
+use crate::replay::translate::{ScriptVerb, token_of};
+
+/// The token of a grant that is none.
+const NO_TOKEN: i64 = -1;
 
 const ANSWERED_AT_ITS_TIME_OUT: &str =
     "at the very instant of its time-out a request is answered here, and in Redisson not";
@@ -21,19 +24,20 @@ impl RedissonClients {
         (client, thread): (u8, u8),
         verb: ScriptVerb,
         step: HistoryStep<'_>,
-    ) -> &'static str {
+    ) -> ToldWords {
         let of = |clients: &[ClientState]| clients[usize::from(client)].threads.get(usize::from(thread)).cloned();
         let threads: Option<(ThreadState, ThreadState)> = of(&step.before.clients).zip(of(&step.step.state.clients));
         let profile = self.config.of_client(client).protocol.profile;
         let refusal =
             calls::told_of_refusal(step.step.answer, profile).filter(|_| !matches!(verb, ScriptVerb::Undo { .. }));
         if let Some(refusal) = refusal {
-            return refusal;
+            return refusal.into();
         }
-        match (verb, step.step.answer) {
+        let told = match (verb, step.step.answer) {
             (ScriptVerb::Acquire { .. }, _) => {
                 threads.map_or(calls::INSIDE, |(before, after)| calls::told_of_acquire(&before, &after))
             }
+            (_, Reply::TokenRead { number }) => return token_of(number.into()).into(),
             (ScriptVerb::LeaveQueue { .. }, _) => calls::REFUSED,
             // Whatever becomes of the undo, the acquire has failed.
             (ScriptVerb::Undo { .. }, _) => calls::REDISSON_EXCEPTION,
@@ -41,7 +45,20 @@ impl RedissonClients {
             (ScriptVerb::ForceRelease, _) => "there was nothing to free",
             (_, Reply::Released | Reply::StillHeld) => calls::RELEASED,
             _ => calls::NOT_ITS_OWN,
+        };
+        if told == calls::GRANTED { self.told_of_grant(client, step) } else { told.into() }
+    }
+
+    /// What a client is told by a grant that it believes: where tokens come with grants, the number that the node has raised its
+    /// counter to, or -1 for an answer that it takes for a grant (docs/facts/family.md#a-holder-without-a-ttl-looks-like-a-grant).
+    pub(super) fn told_of_grant(&self, client: u8, step: HistoryStep<'_>) -> ToldWords {
+        if !self.config.of_client(client).tokens_come_with_grants() {
+            return calls::GRANTED.into();
         }
+        let master = &step.before.clients[usize::from(client)].master;
+        let asked = step.step.state.nodes.iter().find(|node| node.name == *master);
+        let issued = asked.and_then(|node| node.stored.token_counter()).filter(|_| step.step.answer == Reply::Acquired);
+        granted_with(issued.map_or(NO_TOKEN, i64::from)).into()
     }
 
     /// What a thread's call has told the application by now.

@@ -36,7 +36,7 @@ impl RedissonClients {
             self.begin_call((client, thread), level, "unlock", (step, testbed))?;
             let request = self.translator.release_around(step, (client, thread), level);
             let Some(held) = self.find((client, Some(thread)), verb, &request, step, testbed)? else { return Ok(()) };
-            let told = Some(((client, thread), calls::NOT_ITS_OWN));
+            let told = Some(((client, thread), calls::NOT_ITS_OWN.into()));
             self.pass(client, &held, (verb, request), told, step, testbed)?;
         }
         Ok(())

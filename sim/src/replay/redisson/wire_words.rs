@@ -52,7 +52,7 @@ pub fn request_words(request: &ScriptRequest) -> String {
     call_words(&request.call.keys, &args)
 }
 
-/// The same of a script that Redisson sends; `None`: it is no script.
+/// The same of a script that Redisson sends, or of `GET`, by which it reads what is a script of ours; `None`: it is neither.
 pub fn script_words(words: &[String], commands: PubSubCommands) -> Option<String> {
     let (keys, args) = keys_and_args(words)?;
     // How it publishes is an argument of its scripts, and a part of ours (docs/facts/redisson.md#publish-command). Any other
@@ -80,12 +80,17 @@ fn forced_mode(script: &str) -> Option<&str> {
     deletes.starts_with("redis.call('del', KEYS[1]);").then_some(mode)
 }
 
-/// Whether a client asks by a script.
+/// Whether a client asks by a script, or reads a key.
 pub fn is_script(words: &[String]) -> bool {
     keys_and_args(words).is_some()
 }
 
 fn keys_and_args(words: &[String]) -> Option<(&[String], &[String])> {
+    if let [name, key] = words
+        && name == "GET"
+    {
+        return Some((std::slice::from_ref(key), &[]));
+    }
     let [name, _, number, rest @ ..] = words else { return None };
     if name != "EVAL" && name != "EVALSHA" {
         return None;
@@ -117,8 +122,13 @@ pub fn receipt_of(held: &HeldCommand) -> Option<String> {
 }
 
 /// Until 3.44 a renewal is a script for one lock, which replies with a number. `of_one`: ours does so as well.
-pub fn as_renewals(verb: ScriptVerb, reply: Value, of_one: bool) -> Value {
+/// A script of ours reads the counter of tokens, and Redisson sends `GET`.
+pub fn in_our_shape(verb: ScriptVerb, reply: Value, of_one: bool) -> Value {
     match (verb, reply) {
+        (ScriptVerb::ReadToken { .. }, Value::BulkString(number)) => {
+            let token = std::str::from_utf8(&number).ok().and_then(|text| text.parse().ok());
+            token.map_or(Value::BulkString(number), Value::Int)
+        }
         (ScriptVerb::Renew { .. }, Value::Int(number)) if !of_one => Value::Array(vec![Value::Int(number)]),
         (ScriptVerb::Renew { .. }, Value::Array(mut numbers)) if of_one && numbers.len() == 1 => numbers.remove(0),
         (_, reply) => reply,

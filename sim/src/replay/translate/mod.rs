@@ -21,7 +21,7 @@ mod translator;
 use lockstep_model::config::LockKind;
 
 pub use client_part::{ClientPart, RequestKey, ScriptVerb, count_of, request_state};
-pub use replies::acknowledged;
+pub use replies::{acknowledged, token_of};
 pub use request::ScriptRequest;
 pub use translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
 pub use translator::Translator;

@@ -17,6 +17,7 @@ final class Client {
     private static final String READ = "rw:read:";
     private static final String WRITE = "rw:write:";
     private static final String SPIN = "spin:";
+    private static final String FENCED = "fenced:";
 
     private final RedissonClient redisson;
     private final Reports reports;
@@ -25,7 +26,7 @@ final class Client {
     /**
      * Lock objects, by their names here: {@code LOCK}, or {@code LOCK/ANYTHING} where a lock has several; {@code fair:} before it:
      * a fair lock; {@code rw:read:} or {@code rw:write:}: one of the two locks of a read-write lock; {@code spin:MILLISECONDS:}: a
-     * spin lock with that back-off.
+     * spin lock with that back-off; {@code fenced:}: a fenced lock.
      */
     private final Map<String, RLock> locks = new HashMap<>();
     /** What the call of each thread waits for, where it is a future. */
@@ -56,21 +57,26 @@ final class Client {
      * the thread is interrupted then, and what it returned or threw. {@code flagged} before the verb: the thread is
      * interrupted when the call begins.
      */
-    void call(String number, Words words) {
+    void call(String number, Words words) throws ReflectiveOperationException {
         long threadId = words.nextLong();
         CallThread thread = thread(threadId);
         String word = words.next();
         boolean isFlagged = word.equals("flagged");
         String verb = isFlagged ? words.next() : word;
-        RLock lock = locks.computeIfAbsent(words.next(), this::newLock);
-        Call call = verb.equals("try-async") ? () -> tryAsync(threadId, lock) : Call.of(verb, lock, words);
+        String object = words.next();
+        RLock lock = locks.get(object);
+        if (lock == null) {
+            lock = newLock(object);
+            locks.put(object, lock);
+        }
+        Call made = callOf(verb, threadId, lock, words);
         thread.begin(() -> {
             if (isFlagged) {
                 Thread.currentThread().interrupt();
             }
             String outcome;
             try {
-                outcome = "returned " + call.make();
+                outcome = "returned " + made.make();
             } catch (Exception | LinkageError failure) {
                 outcome = "threw " + Reports.described(failure);
             }
@@ -80,7 +86,14 @@ final class Client {
         });
     }
 
-    private RLock newLock(String object) {
+    private Call callOf(String verb, long threadId, RLock lock, Words words) {
+        if (verb.equals("try-async")) {
+            return () -> tryAsync(threadId, lock);
+        }
+        return verb.endsWith("token") ? Tokens.call(verb, lock, words) : Call.of(verb, lock, words);
+    }
+
+    private RLock newLock(String object) throws ReflectiveOperationException {
         String lock = object.split("/")[0];
         if (lock.startsWith(READ)) {
             return redisson.getReadWriteLock(lock.substring(READ.length())).readLock();
@@ -91,6 +104,9 @@ final class Client {
         if (lock.startsWith(SPIN)) {
             String[] words = lock.split(":", 3);
             return redisson.getSpinLock(words[2], new LockOptions.ConstantBackOff().delay(Long.parseLong(words[1])));
+        }
+        if (lock.startsWith(FENCED)) {
+            return Versions.fencedLock(redisson, lock.substring(FENCED.length()));
         }
         return lock.startsWith(FAIR) ? redisson.getFairLock(lock.substring(FAIR.length())) : redisson.getLock(lock);
     }
@@ -132,7 +148,7 @@ final class Client {
     }
 
     /** What an application can ask of a lock. */
-    private interface Call {
+    interface Call {
         Object make() throws Exception;
 
         static Call of(String verb, RLock lock, Words words) {

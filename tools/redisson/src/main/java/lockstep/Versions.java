@@ -6,6 +6,7 @@ import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Map;
 import org.redisson.Redisson;
+import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.BaseConfig;
@@ -169,6 +170,11 @@ final class Versions {
             }
         }
         throw new NoSuchMethodException("changeMaster");
+    }
+
+    /** 3.15 has no such lock. */
+    static RLock fencedLock(RedissonClient redisson, String name) throws ReflectiveOperationException {
+        return (RLock) RedissonClient.class.getMethod("getFencedLock", String.class).invoke(redisson, name);
     }
 
     /** Since 3.47 a strategy, which by default draws a random delay; before, a fixed interval, or none that can be set. */
