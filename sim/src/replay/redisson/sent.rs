@@ -201,6 +201,9 @@ impl RedissonClients {
             }
             if self.chains[asked].iter().any(RenewalChains::are_of_model) {
                 self.applications.pass_half_a_tick(asked)?;
+            } else if self.config.of_client(client).tokens_come_with_grants() {
+                // Such a caller asks again by a timer, also one that was told that the key has no time left.
+                self.applications.pass_late_timers(asked)?;
             } else {
                 self.applications.pass_what_is_due(asked)?;
             }
