@@ -68,7 +68,7 @@ impl Exit {
                 "something in the environment is missing or unusable: no server, a wrong version, a full disk"
             }
             Self::Internal => "a defect of lockstep itself: two engines differ, or a witness was rejected",
-            Self::Interrupted => "interrupted (Ctrl-C); what was known by then was printed",
+            Self::Interrupted => "interrupted (Ctrl-C, SIGTERM); what was known by then was printed",
         }
     }
 
@@ -82,7 +82,7 @@ impl Exit {
             Self::Diverged => "real Redis diverged from the model",
             Self::Environment => "the environment is unusable, for example there is no server",
             Self::Internal => "internal: a defect of lockstep",
-            Self::Interrupted => "interrupted (Ctrl-C)",
+            Self::Interrupted => "interrupted (Ctrl-C, SIGTERM)",
         }
     }
 

@@ -10,7 +10,7 @@ use super::sections::{
     Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, Resource,
     StopsAt, Ttls,
 };
-use crate::limits::{EFFECTS_UNDER_WAY, FEW_TOKENS, MAX_EFFECTS_UNDER_WAY, MAX_TOKENS, RECEIPTS};
+use crate::limits::{EFFECTS_UNDER_WAY, FEW_TOKENS, MAX_EFFECTS_UNDER_WAY, MAX_TOKENS, RECEIPTS, UNREAD_TOKENS};
 use crate::locks::contract::{CallNames, LockContext, LockRequest};
 use crate::locks::holder::Holder;
 use crate::mutants::{ActiveMutant, Mutant};
@@ -398,7 +398,7 @@ impl Config {
     fn tokens_to_hold(&self) -> u8 {
         let is_endless = self.some_client(|own| own.clients.acquires.is_none());
         if self.counts_tokens_in_vain() {
-            u8::MAX
+            UNREAD_TOKENS
         } else if is_endless && self.may_set_counter_back() {
             FEW_TOKENS
         } else {

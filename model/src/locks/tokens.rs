@@ -28,6 +28,12 @@ pub trait TokenStore:
     /// The largest that a caller was ever told; 0: none.
     fn told(&self) -> u8;
 
+    /// The token that was issued for a thread whose call has not ended yet; 0: as above.
+    fn pending(&self, holder: Holder) -> u8;
+
+    /// A token is issued for a thread, or its call has ended.
+    fn set_pending(&mut self, holder: Holder, token: u8);
+
     /// A thread is told its token, or needs it no more.
     fn set_held(&mut self, holder: Holder, token: u8);
 
@@ -72,6 +78,12 @@ impl TokenStore for NoTokens {
         0
     }
 
+    fn pending(&self, _: Holder) -> u8 {
+        0
+    }
+
+    fn set_pending(&mut self, _: Holder, _: u8) {}
+
     fn set_held(&mut self, _: Holder, _: u8) {}
 
     fn set_under_way(&mut self, _: Holder, _: u8) {}
@@ -96,6 +108,7 @@ type OfClient = [u8; MAX_THREADS as usize];
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HeldTokens {
     held: [OfClient; MAX_CLIENTS as usize],
+    pending: [OfClient; MAX_CLIENTS as usize],
     under_way: [OfClient; MAX_CLIENTS as usize],
     accepted: u8,
     told: u8,
@@ -120,6 +133,14 @@ impl TokenStore for HeldTokens {
         self.told
     }
 
+    fn pending(&self, holder: Holder) -> u8 {
+        self.pending[usize::from(holder.client())][usize::from(holder.thread())]
+    }
+
+    fn set_pending(&mut self, holder: Holder, token: u8) {
+        self.pending[usize::from(holder.client())][usize::from(holder.thread())] = token;
+    }
+
     fn set_held(&mut self, holder: Holder, token: u8) {
         self.held[usize::from(holder.client())][usize::from(holder.thread())] = token;
     }
@@ -140,6 +161,7 @@ impl TokenStore for HeldTokens {
         let of_all = |tokens: [OfClient; MAX_CLIENTS as usize]| tokens.map(|of_client| of_client.map(&change));
         Self {
             held: of_all(self.held),
+            pending: of_all(self.pending),
             under_way: of_all(self.under_way),
             accepted: change(self.accepted),
             told: change(self.told),
@@ -150,6 +172,7 @@ impl TokenStore for HeldTokens {
         let mut after = self;
         for (place, &old) in order.iter().enumerate() {
             after.held[place] = self.held[usize::from(old)];
+            after.pending[place] = self.pending[usize::from(old)];
             after.under_way[place] = self.under_way[usize::from(old)];
         }
         after
@@ -159,13 +182,14 @@ impl TokenStore for HeldTokens {
 impl Hash for HeldTokens {
     // In words, for the reason that `world/hash` gives.
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { held, under_way, accepted, told } = *self;
+        let Self { held, pending, under_way, accepted, told } = *self;
         const { assert!(MAX_CLIENTS == 4 && MAX_THREADS == 2, "the tokens of all threads make up one word") };
         let word = |tokens: [OfClient; MAX_CLIENTS as usize]| {
             let [[a, b], [c, d], [e, f], [g, h]] = tokens;
             u64::from_le_bytes([a, b, c, d, e, f, g, h])
         };
         hasher.write_u64(word(held));
+        hasher.write_u64(word(pending));
         hasher.write_u64(word(under_way));
         hasher.write_u32(u32::from_le_bytes([accepted, told, 0, 0]));
     }

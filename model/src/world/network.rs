@@ -168,7 +168,8 @@ impl<Y: Layout> Context<'_, Y> {
                 Some(Reply::Done)
             }
             Asked::Answered { reply, token } => {
-                if reply != Reply::Acquired || !self.begin_wait(holder, token) {
+                let is_grant = reply == Reply::Acquired || self.config.of_client(client).takes_for_grant(reply);
+                if !is_grant || !self.begin_wait(holder, token) {
                     self.process(client, |process| {
                         if process.hear_acquire(thread, reply, token) {
                             process.register_grant(client, thread);

@@ -74,6 +74,11 @@ impl NormalForm {
         has_tokens: false,
     };
 
+    /// What every engine leaves out, so that worlds are finite: the numbers of fencing tokens where they can make no difference.
+    pub fn least(config: &Config) -> Self {
+        Self { has_tokens: config.leaves_out_token_numbers(), ..Self::NONE }
+    }
+
     /// What can be left out of the worlds of this scenario.
     pub fn of(config: &Config) -> Self {
         Self {

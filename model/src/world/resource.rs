@@ -29,8 +29,9 @@ impl<Y: Layout> Context<'_, Y> {
         let newest = self.world.resource.newest;
         let can_work =
             self.world.client(holder.client()).is_running() && thread.phase == Phase::Idle && thread.believes();
-        // A second effect of the same holder changes nothing that anybody could see.
-        if !can_work || thread.token == newest || !self.has_token(holder) {
+        // A second effect of the same holder changes nothing that anybody could see, unless it has a larger token by now.
+        let is_seen = thread.token == newest && self.world.tokens.held(holder) <= self.world.tokens.accepted();
+        if !can_work || is_seen || !self.has_token(holder) {
             return None;
         }
         let (token, under_way) = (thread.token, thread.write());

@@ -22,7 +22,7 @@ impl<Y: Layout> Context<'_, Y> {
     /// A node has issued a token with a grant.
     pub(super) fn note_issued(&mut self, holder: Holder, StoredToken(token): StoredToken) {
         if self.config.has_stored_tokens() && self.config.of_client(holder.client()).tokens_come_with_grants() {
-            self.world.tokens.set_held(holder, token);
+            self.world.tokens.set_pending(holder, token);
         }
     }
 
@@ -63,12 +63,21 @@ pub(crate) fn note_told<Y: Layout>(config: &Config, before: &World<Y>, next: &mu
         let comes_with_grants = config.of_client(client).tokens_come_with_grants();
         for thread in 0..config.clients.threads {
             let holder = Holder::new(client, thread);
-            let token = next.tokens.held(holder);
             let is_told = if comes_with_grants {
                 next.thread(holder).holds() > before.thread(holder).holds()
             } else {
-                token > 0 && before.tokens.held(holder) == 0
+                next.tokens.held(holder) > 0 && before.tokens.held(holder) == 0
             };
+            if comes_with_grants {
+                // A grant that is none has no token: -1, whatever the thread had before.
+                if is_told {
+                    next.tokens.set_held(holder, next.tokens.pending(holder));
+                }
+                if next.thread(holder).phase != Phase::Confirming {
+                    next.tokens.set_pending(holder, 0);
+                }
+            }
+            let token = next.tokens.held(holder);
             let newest = next.tokens.told();
             if !is_told {
                 continue;

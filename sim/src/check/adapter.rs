@@ -98,7 +98,7 @@ impl<Y: Layout> Model for Adapter<Y> {
             coverage.note(action.kind(), next.reply, next.happenings);
             coverage.note_left(next.world.faults.all());
         }
-        Some(next.world)
+        Some(next.world.up_to_token_numbers(&self.config))
     }
 
     fn properties(&self) -> Vec<stateright::Property<Self>> {

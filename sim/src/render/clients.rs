@@ -43,7 +43,10 @@ pub(super) fn hold(config: &Config) -> String {
 
 /// `the protocol is that of redisson-4.7`.
 pub(super) fn profile(config: &Config) -> String {
-    format!("the protocol is that of {}", config.protocol.profile.name())
+    let of_profile = config.protocol.profile.protocol();
+    let overridden: Vec<_> = different(switches(config.protocol), switches(of_profile)).collect();
+    let but = if overridden.is_empty() { String::new() } else { format!(", but for {}", overridden.join(", ")) };
+    format!("the protocol is that of {}{but}", config.protocol.profile.name())
 }
 
 /// A line for each client that has settings of its own: what is different.

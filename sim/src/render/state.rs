@@ -69,13 +69,19 @@ pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
         }
     }
     let stored = config.has_stored_tokens();
-    if let Some(newest) = state.resource_newest.map(|newest| if stored { state.resource_token } else { newest }) {
-        let seen = if newest == 0 { "has accepted nothing yet".to_owned() } else { format!("has seen token {newest}") };
+    let token_words = |token: u8| if stored && token == 0 { "-1".to_owned() } else { token.to_string() };
+    if let Some(newest) = state.resource_newest {
+        let seen = if stored { state.resource_token } else { newest };
+        let seen = if newest == 0 {
+            "has accepted nothing yet".to_owned()
+        } else {
+            format!("has seen token {}", token_words(seen))
+        };
         page.say("resource", &seen);
         let threads = state.clients.iter().flat_map(|client| &client.threads);
         for sender in threads.filter(|thread| thread.write_under_way > 0) {
             let token = if stored { sender.stored_token_under_way } else { sender.write_under_way };
-            page.go_on(&format!("under way to it: {}'s write, with token {token}", sender.name));
+            page.go_on(&format!("under way to it: {}'s write, with token {}", sender.name, token_words(token)));
         }
     }
     if let Some(acting) = &state.acting_master {

@@ -3,7 +3,8 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    ClientRole, ClientSettings, LockObjects, MAX_TICKS, NetworkMode, RenewalTimer, StopsAt, SubscribeTo, Ttls,
+    ClientRole, ClientSettings, Discovery, LockObjects, MAX_TICKS, NetworkMode, RenewalTimer, StopsAt, SubscribeTo,
+    Ttls,
 };
 use lockstep_model::limits::{MAX_READ_HOLDS, MAX_RENEWAL_PERIOD, MAX_SHARED_MESSAGES};
 use lockstep_model::locks::Support;
@@ -187,6 +188,15 @@ fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
     if let Some(cluster) = parts.cluster {
         if cluster.wait_for > 0 {
             beside(&sections.cluster, "wait_for", "a client that waits for replicas", "use wait_for = 0");
+        }
+        // Each time it goes to and fro it may leave a hold behind, without bound.
+        if cluster.discovery == Discovery::AnyMaster {
+            beside(
+                &sections.cluster,
+                "discovery",
+                "a client that goes back to an old master",
+                "use discovery = \"new-master\"",
+            );
         }
         if cluster.replicas > 0 && cluster.ttls == Ttls::Relative {
             beside(

@@ -110,7 +110,7 @@ impl InLayout for Looking<'_> {
         let LivenessQuestion { properties, whom, normal_forms } = self.asked;
         let prefilter = Prefilter::<Y>::new(config);
         let actions = prefilter.actions();
-        let form = if normal_forms { NormalForm::of(config) } else { NormalForm::NONE };
+        let form = if normal_forms { NormalForm::of(config) } else { NormalForm::least(config) };
         let debts = debts(config, properties, whom);
         assert!(debts.len() <= ReachMarks::OTHERS, "a mark for each");
         let possible = properties.iter().copied().find(|property| property.kind() == PropertyKind::Possible);

@@ -35,7 +35,7 @@ pub(super) struct Reductions {
 impl Reductions {
     pub(super) fn of(config: &Config, options: Options) -> Self {
         Self {
-            form: if options.normal_forms { NormalForm::of(config) } else { NormalForm::NONE },
+            form: if options.normal_forms { NormalForm::of(config) } else { NormalForm::least(config) },
             orders_nodes: options.normal_forms && config.nodes_are_alike(),
             orders_clients: (options.normal_forms || options.symmetry)
                 && config.clients.count > 1

@@ -256,6 +256,7 @@ impl Narrator<'_> {
     fn newer_token(&self) -> String {
         match self.before.resource_token {
             _ if !self.config.has_stored_tokens() => "a newer fencing token".to_owned(),
+            0 => "token -1".to_owned(),
             seen => format!("token {seen}"),
         }
     }
