@@ -4,6 +4,7 @@
 
 use lockstep_model::Reply;
 use lockstep_model::client::Phase;
+use lockstep_model::trace::client_name;
 
 use super::clients::RedissonClients;
 use super::gate::HeldCommand;
@@ -24,12 +25,14 @@ impl RedissonClients {
             return;
         }
         let unsent = self.unsent(asked);
-        let asks = |holder: &str| {
-            let is_its = |held: &HeldCommand| words_of(held).last().is_some_and(|last| last == holder);
+        let asks = |thread: usize| {
+            let holder = format!("{}:{}", client_name(client), thread + 1);
+            let is_its = |held: &HeldCommand| words_of(held).last().is_some_and(|last| *last == holder);
             unsent.iter().any(|held| is_its(held) && is_script(&words_of(held)) && !is_renewal(held))
         };
         let threads = &step.before.clients[asked].threads;
-        if threads.iter().any(|thread| thread.phase == Phase::Waiting && !asks(&thread.name)) {
+        let mut waiting = threads.iter().enumerate().filter(|(_, thread)| thread.phase == Phase::Waiting);
+        if waiting.any(|(thread, _)| !asks(thread)) {
             self.spare_permits[asked] += 1;
         }
     }
