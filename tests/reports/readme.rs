@@ -180,7 +180,7 @@ fn the_readme_lists_what_is_not_modelled_yet() {
     let readme = page::committed(README);
     let (_, rest) = readme.split_once("**Not modelled yet**").expect("the paragraph");
     let listed = rest.split("\n\n").next().expect("it ends");
-    let kinds = ["fenced", "multi", "red"];
+    let kinds = ["multi", "red"];
     let kinds = kinds.map(|kind| (scenario_with(&format!("lock = \"{kind}\""), "", ""), vec![kind]));
     let split = "[network]\nmode = \"split\"\n[protocol]\nreceipts = true\n";
     let jumps = "[faults]\nclock_jump = 1";
@@ -190,6 +190,8 @@ fn the_readme_lists_what_is_not_modelled_yet() {
     let shares = LockKind::ALL.iter().find(|kind| kind.facts().sharing.is_there()).expect("a kind with readers");
     let with_readers =
         |tables: &str| scenario_with(&format!("lock = \"{}\"", shares.name()), "", &format!("threads = 2\n{tables}"));
+    let issues = LockKind::ALL.iter().find(|kind| kind.facts().tokens.is_there()).expect("a kind that issues tokens");
+    let with_tokens = |tables: &str| scenario_with(&format!("lock = \"{}\"", issues.name()), "", tables);
     let spins = LockKind::ALL.iter().find(|kind| kind.facts().spins()).expect("a kind that spins");
     let with_spinners = |time: &str, tables: &str| scenario_with(&format!("lock = \"{}\"", spins.name()), time, tables);
     let others = [
@@ -211,6 +213,9 @@ fn the_readme_lists_what_is_not_modelled_yet() {
         (with_readers("[cluster]\nreplicas = 1\nwait_for = 1"), vec!["wait_for"]),
         (with_readers("[faults]\npersist_key = 1"), vec!["persist_key"]),
         (with_readers("[resource]\nfencing = \"none\""), vec!["[resource]"]),
+        (with_tokens("[network]\nmode = \"split\""), vec!["a fenced lock with", "mode = \"split\""]),
+        (with_tokens("[protocol]\nprofile = \"redisson-3.15\"\nreceipts = true"), vec!["profile = \"redisson-3.15\""]),
+        (with_tokens("[protocol]\nreceipts = false"), vec!["receipts = false"]),
         (with_spinners("", "[network]\nmode = \"split\""), vec!["a spin lock with", "mode = \"split\""]),
         (with_spinners("wait_limit = 3", "[protocol]\nprofile = \"redisson-3.15\""), vec!["wait_limit"]),
         (of("", "[cluster]\nreplicas = 1\nmin_replicas = 1\nttls = \"relative\""), vec!["ttls = \"relative\""]),

@@ -3,7 +3,7 @@
 use lockstep_model::mutants::Mutant;
 use lockstep_model::notes::Capacity;
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, Config, Property, Reply, Verdict};
+use lockstep_model::{Action, Config, LockKind, Property, Reply, Verdict};
 use lockstep_sim::check::Engine;
 use lockstep_sim::scenario::Scenario;
 
@@ -30,9 +30,11 @@ fn answers(config: &Config, actions: &[Action]) -> Vec<Reply> {
     trace.steps.iter().map(|step| step.answer).collect()
 }
 
-fn fenced(rest: &str) -> Scenario {
-    let text = format!("story = 'Fenced.'\nlock = 'fenced'\n[time]\nlease = 2\nhold_at_most = 1\n{rest}");
-    Scenario::parse("fenced", &text).unwrap_or_else(|error| panic!("{}", error.report(false)))
+fn with_tokens(rest: &str) -> Scenario {
+    let kind = LockKind::ALL.iter().find(|kind| kind.facts().tokens.is_there()).expect("a kind that issues tokens");
+    let lock = kind.name();
+    let text = format!("story = 'Tokens.'\nlock = '{lock}'\n[time]\nlease = 2\nhold_at_most = 1\n{rest}");
+    Scenario::parse("tokens", &text).unwrap_or_else(|error| panic!("{}", error.report(false)))
 }
 
 /// A master that crashes before its replica has heard of a grant: the next one has the same token.
@@ -111,7 +113,7 @@ fn an_answer_without_a_ttl_is_taken_for_a_grant_with_the_smallest_token() {
 #[test]
 fn a_counter_that_nothing_sets_back_leaves_worlds_finite() {
     for resource in ["", "[resource]\nfencing = 'stored'\n"] {
-        let world = fenced(&format!("[clients]\ncount = 2\n{resource}[faults]\npause_client = 1\n"));
+        let world = with_tokens(&format!("[clients]\ncount = 2\n{resource}[faults]\npause_client = 1\n"));
         let found = exhaust(&world, Engine::Native);
         assert!(found.complete, "{resource}");
         assert_eq!(verdict(&found, Property::WaiterServed), Verdict::Violated, "an immediate retry is always faster");
@@ -120,8 +122,9 @@ fn a_counter_that_nothing_sets_back_leaves_worlds_finite() {
 
 #[test]
 fn a_counter_that_grows_without_end_and_may_be_set_back_is_inconclusive_and_names_its_bound() {
-    let world =
-        fenced("wait_limit = 0\n[clients]\ncount = 1\n[resource]\nfencing = 'stored'\n[faults]\nvanish_token = 1\n");
+    let world = with_tokens(
+        "wait_limit = 0\n[clients]\ncount = 1\n[resource]\nfencing = 'stored'\n[faults]\nvanish_token = 1\n",
+    );
     let found = exhaust(&world, Engine::Native);
     assert!(!found.complete);
     let touched: Vec<_> = found.coverage.touched().map(|(capacity, _)| capacity).collect();

@@ -20,8 +20,14 @@ const REGISTRATIONS: [&str; 5] = [
 /// Tests of the scenario reader's messages about words in a file.
 const WORDS_OF_FILES: &str = "sim/src/scenario/tests";
 
-/// Where a word that is the name of a kind means something else: fairness of paths is not that of locks.
-const OTHER_MEANINGS: [(&str, &str); 2] = [("fair", "sim/src/cli/explain.rs"), ("fair", "sim/src/render/text.rs")];
+/// Where a word that is the name of a kind means something else: fairness of paths is not that of locks, and a resource is fenced by
+/// whichever tokens.
+const OTHER_MEANINGS: [(&str, &str); 4] = [
+    ("fair", "sim/src/cli/explain.rs"),
+    ("fair", "sim/src/render/text.rs"),
+    ("fenced", "sim/src/render/svg.rs"),
+    ("fenced", "sim/src/scenario/spelling.rs"),
+];
 
 /// `read_write` as an enum variant: `ReadWrite`.
 fn variant(kind: &str) -> String {

@@ -111,8 +111,8 @@ impl ScriptReply for FencedTokenReply {
         let Value::Array(parts) = value else { return None };
         match parts.as_slice() {
             // The counter was raised, so it is not −1.
-            &[Value::Int(-1), Value::Int(token)] if token != -1 => Some(Self::Acquired { token }),
-            &[Value::Int(ttl_ms), Value::Int(-1)] if ttl_ms >= -1 => Some(Self::Busy { ttl_ms }),
+            [Value::Int(-1), Value::Int(token)] if *token != -1 => Some(Self::Acquired { token: *token }),
+            [Value::Int(ttl_ms), Value::Int(-1)] if *ttl_ms >= -1 => Some(Self::Busy { ttl_ms: *ttl_ms }),
             _ => None,
         }
     }

@@ -185,8 +185,9 @@ impl Hash for HeldTokens {
         let Self { held, pending, under_way, accepted, told } = *self;
         const { assert!(MAX_CLIENTS == 4 && MAX_THREADS == 2, "the tokens of all threads make up one word") };
         let word = |tokens: [OfClient; MAX_CLIENTS as usize]| {
-            let [[a, b], [c, d], [e, f], [g, h]] = tokens;
-            u64::from_le_bytes([a, b, c, d, e, f, g, h])
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(tokens.as_flattened());
+            u64::from_le_bytes(bytes)
         };
         hasher.write_u64(word(held));
         hasher.write_u64(word(pending));

@@ -30,7 +30,7 @@ impl Kinds {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
     /// How often an action of each kind got each reply, in the order of [`ActionKind::ALL`] and [`ReplyKind::ALL`].
-    pub answers: [[u64; ReplyKind::ALL.len()]; ActionKind::ALL.len()],
+    pub answers: Vec<[u64; ReplyKind::ALL.len()]>,
     /// In how many states an action of each kind can happen.
     pub enabled: [u64; ActionKind::ALL.len()],
     /// The kinds of actions that were possible in what normal forms leave out: done they change nothing that anybody sees.
@@ -47,7 +47,7 @@ impl Coverage {
     /// Empty coverage.
     pub fn none(config: &Config) -> Self {
         Self {
-            answers: [[0; _]; _],
+            answers: vec![[0; _]; ActionKind::ALL.len()],
             enabled: [0; _],
             idle: Kinds::default(),
             happenings: Happenings::NONE,
@@ -135,9 +135,9 @@ impl Coverage {
     }
 
     /// How often an action of this kind got this reply, counted as [`taken`](Self::taken) does.
-    pub const fn answered(&self, kind: ActionKind, reply: ReplyKind) -> u64 {
+    pub fn answered(&self, kind: ActionKind, reply: ReplyKind) -> u64 {
         let is_idle = self.idle.has(kind) && matches!(reply, ReplyKind::Done);
-        self.answers[kind as usize][reply as usize] + is_idle as u64
+        self.answers[kind as usize][reply as usize] + u64::from(is_idle)
     }
 
     /// Whether a request for the lock was refused because too few replicas acknowledged it.

@@ -37,13 +37,7 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::EffectsInOrder => {
             format!("the resource accepted {actor}'s effect after one of a later holder")
         }
-        Property::TokensIncrease => match threads(last).find(|thread| thread.name == actor) {
-            Some(thread) if trace.config.has_stored_tokens() => {
-                let token = if thread.stored_token == 0 { "-1".to_owned() } else { thread.stored_token.to_string() };
-                format!("{actor}'s new fencing token is {token}, and one that is not smaller was told before")
-            }
-            _ => format!("{actor}'s new fencing token is not greater than all before"),
-        },
+        Property::TokensIncrease => repeated_token(trace, &actor),
         Property::OnlyHolderReleases => {
             format!("{actor} is not the stored holder, but its request changed the lock")
         }
@@ -278,6 +272,18 @@ fn acting_master(state: &State) -> Option<&str> {
 
 fn acting_master_lock(state: &State) -> Option<&Hold> {
     state.acting_master()?.stored.holder()
+}
+
+/// Whose token is no larger than one that was told before.
+fn repeated_token(trace: &Trace, actor: &str) -> String {
+    let last = trace.state_after(trace.steps.len());
+    match threads(last).find(|thread| thread.name == actor) {
+        Some(thread) if trace.config.has_stored_tokens() => {
+            let token = if thread.stored_token == 0 { "-1".to_owned() } else { thread.stored_token.to_string() };
+            format!("{actor}'s new fencing token is {token}, and one that is not smaller was told before")
+        }
+        _ => format!("{actor}'s new fencing token is not greater than all before"),
+    }
 }
 
 /// The holder before the last step; if there was no master then, the holder before the master crashed.

@@ -32,7 +32,7 @@ pub const MAX_STORY: usize = 500;
 const MAX_GROUPS: u8 = 5;
 
 /// Every lock kind of the design page, modelled or not.
-const PLANNED_KINDS: [&str; 3] = ["fenced", "multi", "red"];
+const PLANNED_KINDS: [&str; 2] = ["multi", "red"];
 /// Properties of the design page that are not checked yet.
 const PROPERTIES_FOR_LATER: [&str; 2] = ["all-or-none", "valid-at-grant"];
 /// The words that a scenario may claim for a property.

@@ -94,9 +94,10 @@ impl RedissonClients {
             // Also the one that frees it, whoever holds it.
             (true, _) => "write:",
         };
-        let back_off = match self.config.lock.facts().spins() {
-            true => format!("{}:", u64::from(self.config.time.poll_every) * u64::from(self.config.time.tick_ms)),
-            false => String::new(),
+        let back_off = if self.config.lock.facts().spins() {
+            format!("{}:", u64::from(self.config.time.poll_every) * u64::from(self.config.time.tick_ms))
+        } else {
+            String::new()
         };
         let lock = format!("{}{back_off}{side}{}", self.translator.driver_prefix(), self.translator.lock_of(thread));
         let object = if self.config.shares_lock_objects() { lock } else { format!("{lock}/{thread}.{level}") };

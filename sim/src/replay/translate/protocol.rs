@@ -242,6 +242,7 @@ const NOW_MS: u64 = 1_704_067_200_000;
 
 const RESTART: &str = "the process is started again, with the AOF that was on its disk";
 
+#[expect(clippy::too_many_lines, reason = "one arm for each action")]
 const fn part_of(kind: ActionKind) -> ProtocolPart {
     use ProtocolPart::{
         Acquire, ForceRelease, GiveUp, Internal, Message, ReadToken, Release, Renew, SetTtl, Shared, Subscribe,
