@@ -63,8 +63,6 @@ pub const MAX_RENEWAL_TIMERS: u8 = 3;
 pub const MAX_TOKENS: u8 = 60;
 /// The same where they would grow without end.
 pub const FEW_TOKENS: u8 = 6;
-/// The same where nobody reads them: engines forget their numbers, so that only a run of so many grants in a row ends there.
-pub const UNREAD_TOKENS: u8 = 250;
 /// The longest period of timers that multiply: five bits of a renewal table, of which three values are taken.
 pub const MAX_RENEWAL_PERIOD: u8 = 29;
 

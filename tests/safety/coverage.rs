@@ -341,8 +341,9 @@ impl InLayout for EnabledAndTaken {
             }
             for (action, next) in possible {
                 times[action.kind() as usize] += 1;
-                if met.insert(next.world) {
-                    waiting.push(next.world);
+                let world = next.world.up_to_token_numbers(config);
+                if met.insert(world) {
+                    waiting.push(world);
                 }
             }
         }

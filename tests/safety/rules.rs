@@ -25,8 +25,8 @@ fn any_scenario() -> impl Strategy<Value = Scenario> {
 #[test]
 fn a_small_world_is_two_cache_lines_at_most() {
     let mut config = BuiltIn::named("failover-loses-the-grant").expect("it is built in").scenario().config;
-    // A kind with a queue or with readers has worlds of the largest size only.
-    let is_small = |kind: &&LockKind| !kind.facts().queue.is_there() && !kind.facts().sharing.is_there();
+    // The others have worlds of the largest size only.
+    let is_small = |kind: &&LockKind| kind.has_small_worlds();
     for &lock in LockKind::ALL.iter().filter(is_small) {
         config.lock = lock;
         assert!(in_layout(&config, Size) <= 128, "{}", lock.name());

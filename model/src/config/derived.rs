@@ -10,7 +10,7 @@ use super::sections::{
     Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, Resource,
     StopsAt, Ttls,
 };
-use crate::limits::{EFFECTS_UNDER_WAY, FEW_TOKENS, MAX_EFFECTS_UNDER_WAY, MAX_TOKENS, RECEIPTS, UNREAD_TOKENS};
+use crate::limits::{EFFECTS_UNDER_WAY, FEW_TOKENS, MAX_EFFECTS_UNDER_WAY, MAX_TOKENS, RECEIPTS};
 use crate::locks::contract::{CallNames, LockContext, LockRequest};
 use crate::locks::holder::Holder;
 use crate::mutants::{ActiveMutant, Mutant};
@@ -397,13 +397,7 @@ impl Config {
     /// apart; and if everybody may ask for ever they would grow without end, so that few are enough to say so soon.
     fn tokens_to_hold(&self) -> u8 {
         let is_endless = self.some_client(|own| own.clients.acquires.is_none());
-        if self.counts_tokens_in_vain() {
-            UNREAD_TOKENS
-        } else if is_endless && self.may_set_counter_back() {
-            FEW_TOKENS
-        } else {
-            MAX_TOKENS
-        }
+        if is_endless && self.may_set_counter_back() { FEW_TOKENS } else { MAX_TOKENS }
     }
 
     /// How many effects may be under way to a replica where the scenario does not say it: all that there can be, where many
@@ -479,11 +473,6 @@ impl Config {
         self.resource.is_some_and(Resource::is_fenced_by_stored) && self.issues_tokens()
     }
 
-    /// Whether the lock raises a counter that nobody looks at.
-    pub(crate) fn counts_tokens_in_vain(&self) -> bool {
-        self.issues_tokens() && !self.has_stored_tokens()
-    }
-
     /// Whether a client of this scenario is told its token with its grant.
     pub const fn tokens_come_with_grants(&self) -> bool {
         self.issues_tokens() && matches!(self.protocol.token, TokenRule::WithGrant)
@@ -502,7 +491,7 @@ impl Config {
 
     /// Whether the numbers of tokens can make no difference beyond their order.
     pub(crate) fn leaves_out_token_numbers(&self) -> bool {
-        self.counts_tokens_in_vain() || self.has_stored_tokens() && !self.may_set_counter_back()
+        self.issues_tokens() && !self.may_set_counter_back()
     }
 
     /// Whether a client takes this answer to its acquire for a grant that is none: where a token comes with each grant, a TTL of

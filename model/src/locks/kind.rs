@@ -36,6 +36,13 @@ macro_rules! kinds {
                 }
             }
 
+            /// Whether it has worlds of every size ([`Lock::HAS_SMALL_WORLDS`]).
+            pub const fn has_small_worlds(self) -> bool {
+                match self {
+                    $($(#[$meta])* Self::$kind => <$lock as Lock>::HAS_SMALL_WORLDS,)+
+                }
+            }
+
             /// Does something with its type.
             pub fn with<W: WithKind>(self, work: W) -> W::Output {
                 match self {

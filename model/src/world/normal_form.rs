@@ -157,7 +157,7 @@ impl NormalForm {
             values::renumber(world);
         }
         if self.has_tokens {
-            tokens::leave_out(config, world);
+            tokens::leave_out(world);
         }
         idle
     }

@@ -110,25 +110,21 @@ pub(crate) fn forget_unused<Y: Layout>(world: &mut World<Y>) {
 }
 
 impl<Y: Layout> World<Y> {
-    /// The same without the numbers of tokens, where only their order can ever make a difference, or not even that: by it a run
+    /// The same without the numbers of tokens, where only their order can ever make a difference: by it a run
     /// may come back to where it was although the counter has grown meanwhile.
     #[must_use]
     pub fn up_to_token_numbers(&self, config: &Config) -> Self {
         let mut world = *self;
         if Y::Tokens::IS_THERE && config.leaves_out_token_numbers() {
-            leave_out(config, &mut world);
+            leave_out(&mut world);
         }
         world
     }
 }
 
-/// Leaves out of the tokens what nothing can show again: all of them where nobody looks at them, and everything but their
-/// order where the counter is never set back, so that the next one is always the largest.
-pub(super) fn leave_out<Y: Layout>(config: &Config, world: &mut World<Y>) {
-    if !config.has_stored_tokens() {
-        change_counters(world, |_| 0);
-        return;
-    }
+/// Leaves out of the tokens everything but their order: where the counter is never set back the next one is always the largest.
+/// Which of them are equal stays: a node finds by that whether its disk has what it stores.
+pub(super) fn leave_out<Y: Layout>(world: &mut World<Y>) {
     const { assert!(MAX_TOKENS < 64, "a bit for each token") };
     let used = core::cell::Cell::new(0_u64);
     let note = |token: u8| {

@@ -1,7 +1,7 @@
 //! What a verdict assumes of servers and network because the scenario does not say otherwise.
 
 use lockstep_model::Config;
-use lockstep_model::config::{Discovery, Fsync, RenewalTimer, ReplicasLeave};
+use lockstep_model::config::{Discovery, Fsync, Profile, RenewalTimer, ReplicasLeave};
 
 use crate::scenario::usual_slack;
 
@@ -17,6 +17,11 @@ pub fn assumptions(config: &Config) -> Vec<String> {
         let timers = [own.protocol.renewal_timer, own.protocol.profile.protocol().renewal_timer];
         let is_redisson = own.protocol.profile.redisson_version().is_some();
         is_redisson && own.time.renew_every.is_some() && timers == [RenewalTimer::Shared; 2]
+    };
+    let renews_sides_otherwise = |client: u8| {
+        let own = config.of_client(client);
+        let version = own.protocol.profile.redisson_version();
+        own.time.renew_every.is_some() && version.is_some() && version != Profile::Redisson47.redisson_version()
     };
     let assumed = [
         (
@@ -56,6 +61,11 @@ pub fn assumptions(config: &Config) -> Vec<String> {
             cluster.start_delay > 0 && cluster.lock_delay > 0,
             "a client that starts connects before it waits, so that a failover meanwhile begins its lock delay (`start_delay`; \
              for one that sleeps before it connects it is 0)",
+        ),
+        (
+            config.shares() && (0..config.clients.count).any(renews_sides_otherwise),
+            "the two sides of the lock are renewed as by Redisson 4.7, but for `read_release` and `read_renewal` (departure \
+             sides-before-4-7)",
         ),
         (
             config.issues_tokens() && !config.has_stored_tokens(),
