@@ -141,7 +141,7 @@ impl Faults {
 /// What is left of every budget, in four bits each: a small world is a small value. Two faults that no world has together share
 /// theirs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FaultsLeft([u8; (Fault::ALL.len() - 1).div_ceil(2)]);
+pub struct FaultsLeft([u8; (Fault::ALL.len() - 2).div_ceil(2)]);
 
 impl FaultsLeft {
     const BITS: u32 = 4;
@@ -184,9 +184,20 @@ impl FaultsLeft {
 
     #[inline]
     const fn at(fault: Fault) -> (usize, u32) {
-        const { assert!(Fault::OverwriteKey as usize == Fault::ALL.len() - 1, "it has no place of its own") };
-        // A key is overwritten where there are several lock names, and loses its TTL where there is one (S008).
-        let index = if matches!(fault, Fault::OverwriteKey) { Fault::PersistKey as usize } else { fault as usize };
+        const {
+            let last = Fault::ALL.len() - 1;
+            assert!(
+                Fault::OverwriteKey as usize == last && Fault::VanishToken as usize == last - 1,
+                "no places of their own"
+            );
+        }
+        let index = match fault {
+            // A key is overwritten where there are several lock names, and loses its TTL where there is one (S008).
+            Fault::OverwriteKey => Fault::PersistKey as usize,
+            // Receipts are evicted in a split network, where no lock issues tokens yet (S008).
+            Fault::VanishToken => Fault::VanishReceipts as usize,
+            other => other as usize,
+        };
         (index / 2, if index.is_multiple_of(2) { 0 } else { Self::BITS })
     }
 }

@@ -26,6 +26,11 @@ const CLIENTS: usize = MAX_CLIENTS as usize;
 /// How often one thread may read at once, with the holds that it has left behind: each has a TTL of its own.
 const HOLDS: usize = MAX_READ_HOLDS as usize;
 
+/// How many readers are remembered by their order.
+const ORDERED: usize = CLIENTS - 1;
+/// Their order is kept: also that of a single one, who may have another name where names are exchanged.
+const IN_ORDER: u8 = 1 << 7;
+
 /// The thread of a client as a writer.
 const WRITER: u8 = 0;
 /// The same as a reader.
@@ -44,7 +49,8 @@ pub struct ReadWrite {
     remaining: Timer,
     /// For each client, how often its thread reads.
     reads: [u8; CLIENTS],
-    /// In which order the readers are in the hash, two bits for each, the first in the lowest; 0 where that does not matter.
+    /// In which order the readers are in the hash, two bits for each of the first three, the first in the lowest, and [`IN_ORDER`]; 0
+    /// where that does not matter, or nobody reads.
     order: u8,
     /// The TTLs of its holds, by their number; off: there is no such string. They outlive the hash.
     holds: [[Timer; HOLDS]; CLIENTS],
@@ -94,12 +100,17 @@ impl ReadWrite {
     /// The readers in the hash, in the order in which they have entered it, where that is kept.
     fn in_order(self) -> impl Iterator<Item = u8> {
         let readers = self.reads.iter().filter(|count| **count > 0).count();
-        (0..readers).map(move |at| self.order >> (2 * at) & 3)
+        let stored = move |at: usize| self.order >> (2 * at) & 3;
+        // Of four the last one is the one that is left.
+        let last = (0..MAX_CLIENTS).find(|client| (0..ORDERED).all(|at| stored(at) != *client)).unwrap_or_default();
+        (0..readers).map(move |at| if at < ORDERED { stored(at) } else { last })
     }
 
     fn with_order(self, readers: impl Iterator<Item = u8>) -> Self {
-        const { assert!(CLIENTS <= 4, "two bits for each client") };
-        Self { order: readers.enumerate().fold(0, |order, (at, client)| order | client << (2 * at)), ..self }
+        const { assert!(CLIENTS == ORDERED + 1, "two bits for each client but one") };
+        let order =
+            readers.take(ORDERED).enumerate().fold(0, |order, (at, client)| order | client << (2 * at) | IN_ORDER);
+        Self { order, ..self }
     }
 
     fn read(self, context: LockContext, client: u8) -> Outcome<Self> {
@@ -418,7 +429,11 @@ impl Lock for ReadWrite {
             let to = usize::from(to(client));
             (after.reads[to], after.holds[to]) = (self.reads[client], self.holds[client]);
         }
-        if self.order == 0 { after } else { after.with_order(self.in_order().map(|client| to(client.into()))) }
+        if self.order & IN_ORDER == 0 {
+            after
+        } else {
+            after.with_order(self.in_order().map(|client| to(client.into())))
+        }
     }
 }
 

@@ -96,6 +96,12 @@ fn note_not_yet(parts: &Parts, sections: &Sections<'_>, top: &Section<'_>) {
     if parts.somebody(|own| !own.protocol.receipts) {
         beside(&sections.protocol, "receipts", "releases without receipts", "use receipts = true");
     }
+    // A grant that too few replicas acknowledge stays, and the next ask of its client counts one hold more.
+    let is_endless = |own: &ClientSettings| own.acquires.is_none() && own.protocol.token == TokenRule::WithGrant;
+    if parts.cluster.is_some_and(|cluster| cluster.wait_for > 0) && parts.somebody(is_endless) {
+        let help = "set acquires in [clients], or use token = \"read-later\" in [protocol]";
+        beside(&sections.cluster, "wait_for", "a client that waits for replicas and asks without bound", help);
+    }
     // A call that answers a token ignores the lease that it is given (docs/facts/family.md#fenced-lock).
     if !parts.somebody(|own| own.protocol.token == TokenRule::WithGrant) {
         return;
