@@ -97,7 +97,8 @@ impl InLayout for StepsOfForms {
                 let (large, little) = (attempt(config, &full, action), attempt(config, &small, action));
                 let is_same = match (&large, &little) {
                     (Ok(large), Ok(little)) => {
-                        (normal(large.world).0, told(large.reply)) == (normal(little.world).0, told(little.reply))
+                        (normal(large.world).0, but_for_numbers(large.reply))
+                            == (normal(little.world).0, but_for_numbers(little.reply))
                     }
                     // It changes nothing that is kept.
                     (Ok(large), Err(_)) => is_left_out() && normal(large.world).0 == small,
@@ -119,7 +120,7 @@ impl InLayout for StepsOfForms {
 }
 
 /// What is told, but for the number of a token: a normal form keeps the order of tokens.
-fn told(reply: Reply) -> Reply {
+fn but_for_numbers(reply: Reply) -> Reply {
     match reply {
         Reply::TokenRead { number } => Reply::TokenRead { number: number.min(1) },
         other => other,
