@@ -8,7 +8,7 @@
 use crate::action::ActionKind;
 use crate::config::calls::InterruptedAcquire;
 use crate::config::profiles::{
-    FailedRenewal, MissedRenewal, PartialRelease, ReleaseRule, RenewalTimer, WaitAfter, WaitRule,
+    FailedRenewal, MissedRenewal, NoTtlAnswer, PartialRelease, ReleaseRule, RenewalTimer, WaitAfter, WaitRule,
 };
 use crate::config::sections::{Config, PromoteRule, ReplicasLeave, Resource};
 use crate::notes::Happening;
@@ -594,7 +594,11 @@ const fn can_lose_grant(config: &Config) -> bool {
     // The release of a reader cuts the lease of a writer that is the same thread, and may end its renewal.
     let is_unattended = !is_in_time || names_lease || is_alone || keeps_nested || ends_renewals || config.shares();
     let is_deleted = faults.force_release > 0 || faults.vanish_key > 0 || faults.overwrite_key > 0;
-    let is_taken = is_deleted || faults.clock_jump > 0;
+    // A refusal that its caller takes for a grant is none from the beginning.
+    let is_none = config.faults.persist_key > 0
+        && config.tokens_come_with_grants()
+        && matches!(config.protocol.no_ttl_answer, NoTtlAnswer::Grant);
+    let is_taken = is_deleted || faults.clock_jump > 0 || is_none;
     // Where requests can be late, a late release can end the next grant.
     is_unattended || config.is_split() || can_keep_released(config) || is_taken
 }

@@ -18,7 +18,21 @@ struct AnomalyGroup {
 }
 
 /// Every scenario that violates a property belongs to one of these groups, which the page shows in this order.
-const GROUPS: [AnomalyGroup; 10] = [
+const GROUPS: [AnomalyGroup; 11] = [
+    AnomalyGroup {
+        heading: "Fencing tokens in Redis",
+        about: "The counter of a fenced lock is lost, evicted or set back, is read too late, or a refusal looks like a grant.",
+        scenarios: &[
+            "fenced-failover-repeats-a-token",
+            "fenced-strict-resource-after-failover",
+            "fenced-restart-loses-the-counter",
+            "fenced-counter-is-evicted",
+            "fenced-token-is-read-late",
+            "fenced-holder-without-ttl",
+            "fenced-stored-token-stops-late-writer",
+            "fenced-force-release",
+        ],
+    },
     AnomalyGroup {
         heading: "Failover",
         about: "A replica takes the place of the master: grants that it has not received, two masters at once, hand-overs \
@@ -313,10 +327,14 @@ const RENEWS_OWN: ScenarioLine = ("protocol", "read_renewal", "\"own-holds\"");
 const LEAVES_QUEUE: ScenarioLine = ("protocol", "interrupted_waiter", "\"leaves-queue\"");
 const TOLD: ScenarioLine = ("protocol", "downgrade", "\"publishes\"");
 const OWN_OBJECTS: ScenarioLine = ("clients", "lock_objects", "\"per-call\"");
+const WITH_GRANT: ScenarioLine = ("protocol", "token", "\"with-grant\"");
+const NO_TTL_REFUSED: ScenarioLine = ("protocol", "no_ttl_answer", "\"refusal\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 41] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 43] = [
+    ("fenced-token-is-read-late", &[WITH_GRANT]),
+    ("fenced-holder-without-ttl", &[NO_TTL_REFUSED]),
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-lease-ends-while-holder-works", &[BY_ITS_CLOCK]),
@@ -399,6 +417,8 @@ fn anomalies() -> String {
          - `reentry_lease = 3`: the lease of a nested call is no shorter than the time for which its holder holds.\n\
          - `queue_wait = 9`: a waiter queues for longer than anybody holds.\n\
          - `read_renewal = \"own-holds\"`: a reader renews its own holds, as in Redisson 4.7.\n\
+         - `token = \"with-grant\"`: a client is told its fencing token with its grant.\n\
+         - `no_ttl_answer = \"refusal\"`: an answer without a TTL is no grant.\n\
          - `interrupted_waiter = \"leaves-queue\"`: a waiter that is interrupted takes its place out of the queue.\n\
          - `downgrade = \"publishes\"`: a writer that releases and reads on tells all who wait.\n\
          - `profile = \"redisson-4.7\"`: the client behaves as Redisson of 2026.\n\n\
