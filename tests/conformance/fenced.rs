@@ -151,7 +151,7 @@ const WRONG: [WrongScript; 22] = [
         "nothing is published",
         ("redis.call('publish', channel, message)", ""),
         TWO,
-        "messages to A",
+        "messages to B",
     ),
     wrong(
         "fenced/release",

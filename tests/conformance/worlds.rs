@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use lockstep_model::Action;
 use lockstep_model::client::Slot;
 use lockstep_model::config::Faults;
 use lockstep_model::trace::{About, Trace};
+use lockstep_model::{Action, LockKind};
 use lockstep_sim::fuzz::FuzzOptions;
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::drawn::from_environment;
@@ -23,14 +23,16 @@ fn scenario(name: &str, text: &str) -> Scenario {
     Scenario::parse(name, &text.replace(KIND, kind.name())).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Three worlds that have every fault between them: a scenario cannot have both a clock that jumps and `WAIT`, nor both
-/// receipts and a clock that jumps or an eviction, and a key of a wrong type only on an atomic network, with two lock names.
-/// 750 histories in all.
+/// Four worlds that have every fault between them: a scenario cannot have both a clock that jumps and `WAIT`, nor both
+/// receipts and a clock that jumps or an eviction, a key of a wrong type only on an atomic network, with two lock names, and a
+/// counter of tokens only beside a lock that issues them. 900 histories in all.
 #[test]
 fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
     const CASES: u32 = 100;
     let texts = [EVERY_FAULT.to_owned(), every_fault_without_receipts(), TWO_NAMES.to_owned()];
-    let worlds = texts.map(|text| scenario("every-fault", &text));
+    let issues = LockKind::ALL.iter().find(|kind| kind.facts().tokens.is_there()).expect("a kind that issues tokens");
+    let mut worlds = texts.map(|text| scenario("every-fault", &text)).to_vec();
+    worlds.push(scenario("every-fault", &COUNTED.replace(KIND, issues.name())));
     let budgets = worlds.iter().flat_map(|scenario| scenario.config.faults.budgets());
     let there: BTreeSet<_> = budgets.filter(|(_, budget)| *budget > 0).map(|(kind, _)| kind).collect();
     assert_eq!(there.len(), Faults::default().budgets().len(), "every fault is in one of the worlds");
@@ -42,11 +44,39 @@ fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
                 let faults = &mut scenario.config.faults;
                 (faults.cut_link, faults.hand_over, faults.restart_node, faults.refuse_writes) = (0, 0, 0, 0);
             }
-            let cases = if scenario.config.clients.names > 1 { 50 } else { CASES };
+            let cases = if scenario.config.is_split() { CASES } else { 50 };
             assert_fuzz_agrees(version, &scenario, FuzzOptions { cases, seed });
         }
     });
 }
+
+const COUNTED: &str = r#"
+story = "A lock whose counter of tokens is evicted, replicated and lost."
+lock = "KIND"
+[time]
+lease = 3
+renew_every = 1
+wait_limit = 4
+hold_at_most = 3
+[clients]
+count = 2
+max_holds = 2
+acquires = 20
+[cluster]
+replicas = 1
+[resource]
+fencing = "stored"
+delay = "any"
+[faults]
+vanish_token = 2
+vanish_key = 1
+persist_key = 1
+crash_node = 1
+restart_node = 1
+break_link = 1
+pause_client = 1
+force_release = 1
+"#;
 
 const TWO_NAMES: &str = r#"
 story = "Two locks that one renewal carries, and another program that stores a string under their names."

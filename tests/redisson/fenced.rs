@@ -20,7 +20,7 @@ const INSIDE: &str = "it is still in the call";
 /// What the driver calls such a lock.
 const DRIVER_PREFIX: &str = "fenced:";
 /// Random histories of each world; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
-const HISTORIES: u32 = 4;
+const HISTORIES: u32 = 6;
 
 /// Two clients that wait for each other, renew and enter again.
 const WATCHED: &str = "[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 4\n[clients]\ncount = 2\nmax_holds = 2";
@@ -34,8 +34,7 @@ const ONCE: &str = "[time]\nlease = 3\nrenew_every = 1\nwait_limit = 0\nhold_at_
 const FAULTS: &str = "[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 4\n[clients]\ncount = 2\n[faults]\npersist_key = 1\n\
                       force_release = 1\nvanish_token = 1\nvanish_key = 1";
 /// A replica, for which each grant waits.
-const REPLICA: &str =
-    "[time]\nlease = 3\nhold_at_most = 2\nwait_limit = 0\n[clients]\ncount = 2\n[cluster]\nreplicas = 1\nwait_for = 1";
+const REPLICA: &str = "[time]\nlease = 3\nhold_at_most = 2\nwait_limit = 0\n[clients]\ncount = 2\nacquires = 2\n[cluster]\nreplicas = 1\nwait_for = 1";
 /// The same, which may take the place of its master.
 const FAILOVER: &str = "[time]\nlease = 3\nhold_at_most = 2\n[clients]\ncount = 2\n[cluster]\nreplicas = 1\n[faults]\ncrash_node = 1\n\
                         restart_node = 1";
