@@ -29,6 +29,7 @@ const GROUPS: [AnomalyGroup; 11] = [
             "fenced-counter-is-evicted",
             "fenced-token-is-read-late",
             "fenced-holder-without-ttl",
+            "fenced-no-ttl-read-as-refusal",
             "fenced-stored-token-stops-late-writer",
             "fenced-force-release",
         ],
