@@ -293,6 +293,7 @@ const GROUPS: [AnomalyGroup; 11] = [
             "spin-client-clock-goes-back",
             "spin-refused-call-leaves-its-lease",
             "spin-holder-crashes",
+            "spin-persisted-lock-is-never-freed",
             "spin-lease-ends-while-holder-works",
             "spin-pause-longer-than-lease",
             "spin-late-release-without-receipts",
