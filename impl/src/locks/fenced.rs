@@ -35,7 +35,8 @@ pub fn acquire_with_token(scripts: &Scripts, names: &Names, holder: &HolderId, l
     scripts.call("fenced/acquire_with_token", lock_and_counter(names), vec![lease.ms().to_string(), holder.to_string()])
 }
 
-/// Reads the counter: the newest token that was issued, to whomever. Who holds no more reads the token of a later holder.
+/// Reads the counter: the newest token that was issued to any client. A client that has lost the lock reads the token of a later
+/// holder.
 pub fn read_token(scripts: &Scripts, names: &Names) -> Call {
     scripts.call("fenced/read_token", vec![names.token_counter()], vec![])
 }
