@@ -7,10 +7,10 @@
 
 use crate::action::ActionKind;
 use crate::config::calls::InterruptedAcquire;
-use crate::config::profiles::{
+use crate::config::sections::{Config, PromoteRule, ReplicasLeave, Resource};
+use crate::config::switches::{
     FailedRenewal, MissedRenewal, NoTtlAnswer, PartialRelease, ReleaseRule, RenewalTimer, WaitAfter, WaitRule,
 };
-use crate::config::sections::{Config, PromoteRule, ReplicasLeave, Resource};
 use crate::notes::Happening;
 use crate::reply::ReplyKind;
 

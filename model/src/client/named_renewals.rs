@@ -13,7 +13,7 @@
 use super::process::Process;
 use super::renewal_table::RenewalTable;
 use super::requests::InFlight;
-use crate::config::profiles::{FailedRenewal, MissedRenewal};
+use crate::config::switches::{FailedRenewal, MissedRenewal};
 use crate::limits::MAX_THREADS;
 use crate::locks::batch::RenewalBatch;
 use crate::reply::Reply;

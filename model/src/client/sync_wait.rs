@@ -18,8 +18,8 @@
 use super::process::Process;
 use super::requests::InFlight;
 use super::state::{Phase, Thread};
-use crate::config::profiles::WaitRule;
 use crate::config::sections::Config;
+use crate::config::switches::WaitRule;
 use crate::mutants::Mutant;
 use crate::reply::Reply;
 

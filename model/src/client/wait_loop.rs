@@ -14,7 +14,7 @@
 use super::process::Process;
 use super::requests::InFlight;
 use super::state::{Mode, Phase, WakeupEntry};
-use crate::config::profiles::PartialRelease;
+use crate::config::switches::PartialRelease;
 use crate::limits::MAX_THREADS;
 use crate::locks::procedure::{Next, OnePart, Procedure};
 use crate::mutants::Mutant;

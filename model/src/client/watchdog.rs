@@ -9,7 +9,7 @@
 use super::process::Process;
 use super::renewal_table::MAX_REGISTERED;
 use super::requests::{InFlight, Slot};
-use crate::config::profiles::{
+use crate::config::switches::{
     FailedRenewal, MissedRenewal, PartialRelease, ReadRelease, RefusedLease, RememberedLease, RenewalTimer,
 };
 use crate::limits::{MAX_THREADS, REGISTRATIONS};

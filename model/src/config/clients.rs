@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::calls::Calls;
 use super::defaults::is_default;
-use super::profiles::Protocol;
+use super::protocol::Protocol;
 use crate::limits::MAX_CLIENTS;
 
 /// Which sides of a lock that has two ([`Facts::sharing`](crate::locks::Facts::sharing)) a client uses.

@@ -4,11 +4,13 @@ pub mod bounds;
 pub mod calls;
 pub mod clients;
 mod defaults;
-pub mod derived;
+mod derived;
 pub mod faults;
 pub mod node_set;
 pub mod profiles;
+pub mod protocol;
 pub mod sections;
+pub mod switches;
 mod unlike;
 
 pub use crate::limits::*;
@@ -18,12 +20,14 @@ pub use calls::{Calls, InterruptedAcquire, RefusedCall, Registration, RequestId,
 pub use clients::{ClientRole, ClientSettings, ClientTables};
 pub use faults::{Fault, Faults};
 pub use node_set::NodeSet;
-pub use profiles::{
-    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, FailedRenewal, InterruptedWaiter, MissedRenewal, NoTtlAnswer,
-    PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease,
-    RenewalTimer, SubscribeTo, TokenRule, ValueRule, WaitAfter, WaitRule,
-};
+pub use profiles::Profile;
+pub use protocol::Protocol;
 pub use sections::{
     AcceptedTokens, Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, InterruptedWait, LockObjects,
     MessageDelay, Network, NetworkMode, PromoteRule, ReplicasLeave, Resource, StopsAt, Time, Ttls, WriteDelay,
+};
+pub use switches::{
+    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, FailedRenewal, InterruptedWaiter, MissedRenewal, NoTtlAnswer,
+    PartialRelease, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, SubscribeTo,
+    TokenRule, ValueRule, WaitAfter, WaitRule,
 };

@@ -10,7 +10,7 @@ use super::clients::{ClientRole, ClientTables};
 use super::defaults::{is_default, is_one_name, is_one_tick, one_name, one_tick};
 use super::faults::Faults;
 use super::node_set::NodeSet;
-use super::profiles::Protocol;
+use super::protocol::Protocol;
 use crate::locks::kind::LockKind;
 #[cfg(feature = "mutants")]
 use crate::mutants::Mutant;

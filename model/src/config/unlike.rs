@@ -8,8 +8,9 @@ use std::borrow::Cow;
 
 use super::calls::Calls;
 use super::clients::{ClientSettings, ClientTables};
-use super::profiles::{Protocol, SubscribeTo};
+use super::protocol::Protocol;
 use super::sections::{Clients, Config, Time};
+use super::switches::SubscribeTo;
 use crate::limits::MAX_CLIENTS;
 
 impl ClientSettings {

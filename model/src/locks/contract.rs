@@ -11,7 +11,7 @@ use super::holder::Holder;
 use super::keys::Key;
 use super::tokens::TokenStore;
 use super::values::ValueStore;
-use crate::config::profiles::ReadRenewal;
+use crate::config::switches::ReadRenewal;
 use crate::mutants::{ActiveMutant, Mutant};
 use crate::time::Timer;
 

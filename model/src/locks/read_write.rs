@@ -16,7 +16,7 @@ use super::holder::Holder;
 use super::keys::{HashValue, Key, KeySlot, KeyValue};
 use super::tokens::NoTokens;
 use super::values::NoValues;
-use crate::config::profiles::ReadRenewal;
+use crate::config::switches::ReadRenewal;
 use crate::limits::{MAX_CLIENTS, MAX_READ_HOLDS};
 use crate::mutants::Mutant;
 use crate::time::Timer;

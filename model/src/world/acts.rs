@@ -8,7 +8,7 @@ use super::normal_form::unread_nodes;
 use super::values;
 use crate::client::requests::Slot;
 use crate::client::wait_loop::SecondAsk;
-use crate::config::profiles::{InterruptedWaiter, SubscribeTo};
+use crate::config::switches::{InterruptedWaiter, SubscribeTo};
 use crate::limits::MAX_THREADS;
 use crate::locks::contract::{Lock as _, LockRequest, Publish, Requester};
 use crate::locks::holder::Holder;

@@ -13,8 +13,8 @@ use crate::client::requests::{BroughtLease, InFlight, Request, Slot, Stage, Verb
 use crate::client::state::{Mode, Phase};
 use crate::client::sync_wait::verdict_on;
 use crate::config::calls::RequestId;
-use crate::config::profiles::WaitAfter;
 use crate::config::sections::Config;
+use crate::config::switches::WaitAfter;
 use crate::limits::MAX_THREADS;
 use crate::locks::contract::{LockRequest, Requester};
 use crate::locks::holder::Holder;

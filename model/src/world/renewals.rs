@@ -7,7 +7,7 @@ use crate::client::named_renewals::Round;
 use crate::client::requests::{Slot, Verb};
 use crate::client::sync_wait::verdict_on;
 use crate::client::watchdog::Firing;
-use crate::config::profiles::WaitAfter;
+use crate::config::switches::WaitAfter;
 use crate::locks::contract::{Lock as _, Requester};
 use crate::locks::holder::Holder;
 use crate::locks::values::ValueStore as _;

@@ -1,0 +1,39 @@
+//! Locks with two sides, readers and writers: who asks as what, and what renews each side.
+
+use crate::config::clients::ClientRole;
+use crate::config::sections::Config;
+use crate::config::switches::{ReadRenewal, RenewalTimer};
+
+impl Config {
+    /// Whether several may hold the lock at once ([`Facts::sharing`](crate::locks::Facts::sharing)).
+    pub const fn shares(&self) -> bool {
+        self.lock.facts().sharing.is_there()
+    }
+
+    /// Whether this thread ever asks: of a lock with two sides a client may use one only.
+    pub(crate) const fn may_ask_as(&self, thread: u8) -> bool {
+        match (self.shares(), self.clients.role) {
+            (false, _) | (true, ClientRole::Both) => true,
+            (true, ClientRole::Writer) => thread == 0,
+            (true, ClientRole::Reader) => thread != 0,
+        }
+    }
+
+    /// Whether a client has a timer for each of several locks.
+    pub(crate) const fn has_timer_per_thread(&self) -> bool {
+        self.shares() || self.clients.names > 1 && matches!(self.protocol.renewal_timer, RenewalTimer::PerLock)
+    }
+
+    /// Whether each thread of a client is renewed apart from the others: it has a lock of its own, or is one side of a lock that has
+    /// two.
+    pub(crate) const fn renews_threads_apart(&self) -> bool {
+        self.shares() || self.clients.names > 1
+    }
+
+    /// Whether the renewal of some client fails where a reader has entered twice: then it matters who has entered first.
+    pub fn has_failing_renewals(&self) -> bool {
+        let fails =
+            |own: &Self| own.time.renew_every.is_some() && own.protocol.read_renewal == ReadRenewal::FailsNested;
+        self.shares() && self.some_client(fails)
+    }
+}
