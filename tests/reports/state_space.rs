@@ -30,7 +30,7 @@ fn the_page_on_the_state_spaces_says_what_its_runs_say() {
          ## Actions, and what was never reached\n\n{}\n{}\n\
          ## Branches of the rules\n\n{}\n\
          A branch is an answer to an action, something else that happens in a step, or the value of a protocol switch where \
-         a rule reads it. A table of the model (`model/src/outcomes.rs`) says which scenarios can reach it, and a test \
+         a rule reads it. A table of the model (`model/src/outcomes/`) says which scenarios can reach it, and a test \
          compares runs with that table in both directions. Branches that no scenario reaches are reached by a small world \
          of that test (`tests/safety/coverage.rs`).\n\n\
          ## Bounds of every claim\n\n{}\n{}",
