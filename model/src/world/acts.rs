@@ -2,8 +2,7 @@
 //! reach them.
 
 use super::context::Context;
-use super::layout::Layout;
-use super::network::clients;
+use super::layout::{Layout, clients};
 use super::normal_form::unread_nodes;
 use super::values;
 use crate::client::requests::Slot;

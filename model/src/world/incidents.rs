@@ -2,8 +2,7 @@
 //! is due.
 
 use super::context::Context;
-use super::layout::Layout;
-use super::network::clients;
+use super::layout::{Layout, clients};
 use super::normal_form::asked_nodes;
 use crate::locks::contract::{Lock as _, StoredHold};
 use crate::locks::holder::Holder;

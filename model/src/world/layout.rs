@@ -10,9 +10,11 @@ use core::marker::PhantomData;
 use crate::client::requests::{InFlight, Requests};
 use crate::config::sections::Config;
 use crate::limits::{
-    EFFECTS_UNDER_WAY, MAX_CLIENTS, MAX_EFFECTS_UNDER_WAY, MAX_GROUPS, MAX_RECEIPTS, MAX_REPLICAS, RECEIPTS,
+    EFFECTS_UNDER_WAY, MAX_CLIENTS, MAX_EFFECTS_UNDER_WAY, MAX_GROUPS, MAX_RECEIPTS, MAX_REPLICAS, MAX_THREADS,
+    RECEIPTS,
 };
 use crate::locks::contract::Lock;
+use crate::locks::holder::Holder;
 use crate::locks::kind::WithKind;
 use crate::locks::receipts::{NoReceipts, ReceiptStore, Receipts};
 use crate::locks::tokens::TokenStore;
@@ -192,4 +194,14 @@ impl<W: InLayout> WithKind for OfKind<'_, W> {
             work.run::<Largest<L, Atomic>>(config)
         }
     }
+}
+
+/// Every client of this layout.
+pub(super) fn clients<Y: Layout>() -> impl Iterator<Item = u8> {
+    0..u8::try_from(Y::Clients::<u8>::LEN).unwrap_or(u8::MAX)
+}
+
+/// Every thread of every client of this layout.
+pub(super) fn holders<Y: Layout>() -> impl Iterator<Item = Holder> {
+    clients::<Y>().flat_map(|client| (0..MAX_THREADS).map(move |thread| Holder::new(client, thread)))
 }

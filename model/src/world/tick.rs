@@ -1,8 +1,8 @@
 //! Time: one tick on every clock, and what must happen before it.
 
 use super::context::Context;
-use super::layout::Layout;
-use super::network::{self, clients};
+use super::layout::{Layout, clients};
+use super::network;
 use super::state::World;
 use crate::config::sections::Config;
 use crate::notes::Breach;
