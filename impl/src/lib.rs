@@ -14,6 +14,7 @@
 //!                            └── SCRIPT LOAD first, where the server does not know the script
 //! ```
 
+mod connected;
 mod error;
 pub mod locks;
 pub mod names;

@@ -8,9 +8,11 @@
 
 use redis::{ConnectionLike, Value};
 
+use super::counted_hold::{ForceReleaseReply, ReleaseReply, RenewReply, call_of_holder};
+use crate::connected::ConnectedLock;
 use crate::error::Error;
 use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
-use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
+use crate::script::{Call, ScriptReply, Scripts};
 
 /// The scripts, by kind and verb.
 pub(super) const SCRIPTS: [(&str, &str); 7] = [
@@ -58,7 +60,7 @@ pub fn leave_queue(scripts: &Scripts, names: &Names, holder: &HolderId, wait_ms:
 
 /// Sets the lease to its full length again, if this holder still has the lock.
 pub fn renew(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
-    scripts.call("fair/renew", vec![names.lock().into()], vec![lease.ms().to_string(), holder.to_string()])
+    call_of_holder(scripts, "fair/renew", names, holder, lease)
 }
 
 /// Releases one hold, and stores a receipt. If holds remain, their lease is set to `lease`.
@@ -165,77 +167,25 @@ impl ScriptReply for LeftFairQueue {
 }
 
 /// What [`renew`] replies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FairRenewReply {
-    /// The lease has its full length again.
-    Renewed,
-    /// The holder does not have it any more: the lease has run out, or the grant was lost.
-    NotHeld,
-}
+pub type FairRenewReply = RenewReply;
 
-impl ScriptReply for FairRenewReply {
-    const EXPECTED: &'static str = "1 or 0 in a list";
-
-    fn read(_call: &Call, value: &Value) -> Option<Self> {
-        let Value::Array(answers) = value else { return None };
-        let [answer] = answers.as_slice() else { return None };
-        one_or_zero(answer, Self::Renewed, Self::NotHeld)
-    }
-}
-
-/// What [`release`] and [`release_without_receipt`] reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FairReleaseReply {
-    /// The lock is free: the last hold is gone, or there was none.
-    Released,
-    /// Holds remain.
-    StillHeld,
-    /// Another holder has it.
-    NotHeld,
-}
-
-impl ScriptReply for FairReleaseReply {
-    const EXPECTED: &'static str = "1, 0 or nil";
-
-    fn read(_call: &Call, value: &Value) -> Option<Self> {
-        match value {
-            Value::Int(1) => Some(Self::Released),
-            Value::Int(0) => Some(Self::StillHeld),
-            Value::Nil => Some(Self::NotHeld),
-            _ => None,
-        }
-    }
-}
+/// What [`release`] and [`release_without_receipt`] reply: `Released` also of a lock that was free, and `NotHeld` only where
+/// another holder has it.
+pub type FairReleaseReply = ReleaseReply;
 
 /// What [`force_release`] replies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FairForceReleaseReply {
-    /// It was held, and is free now.
-    Released,
-    /// It was free.
-    WasFree,
-}
-
-impl ScriptReply for FairForceReleaseReply {
-    const EXPECTED: &'static str = "1 or 0";
-
-    fn read(_call: &Call, value: &Value) -> Option<Self> {
-        one_or_zero(value, Self::Released, Self::WasFree)
-    }
-}
+pub type FairForceReleaseReply = ForceReleaseReply;
 
 /// One fair lock over one connection.
 #[derive(Debug)]
 pub struct FairLock<C> {
-    connection: C,
-    names: Names,
-    scripts: Scripts,
+    lock: ConnectedLock<C>,
 }
 
 impl<C: ConnectionLike> FairLock<C> {
     /// The lock with these names. Nothing is sent yet.
     pub const fn new(connection: C, names: Names, scripts: Scripts) -> Self {
-        Self { connection, names, scripts }
+        Self { lock: ConnectedLock::new(connection, names, scripts) }
     }
 
     /// Asks for the lock, and stands in the queue if it is refused.
@@ -244,7 +194,7 @@ impl<C: ConnectionLike> FairLock<C> {
     ///
     /// After [`Error::Unknown`] the caller may hold the lock, with one hold more than before, or stand in the queue.
     pub fn acquire(&mut self, holder: &HolderId, lease: Lease, queueing: Queueing) -> Result<FairAcquireReply, Error> {
-        acquire(&self.scripts, &self.names, holder, lease, queueing).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| acquire(scripts, names, holder, lease, queueing))
     }
 
     /// Asks once.
@@ -258,7 +208,7 @@ impl<C: ConnectionLike> FairLock<C> {
         lease: Lease,
         queueing: Queueing,
     ) -> Result<FairAcquireOnceReply, Error> {
-        acquire_once(&self.scripts, &self.names, holder, lease, queueing).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| acquire_once(scripts, names, holder, lease, queueing))
     }
 
     /// Leaves the queue.
@@ -267,7 +217,7 @@ impl<C: ConnectionLike> FairLock<C> {
     ///
     /// After [`Error::Unknown`] the caller may still stand there; leaving again is harmless.
     pub fn leave_queue(&mut self, holder: &HolderId, wait_ms: u64) -> Result<LeftFairQueue, Error> {
-        leave_queue(&self.scripts, &self.names, holder, wait_ms).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| leave_queue(scripts, names, holder, wait_ms))
     }
 
     /// Sets the lease to its full length again, if this holder still has the lock.
@@ -276,7 +226,7 @@ impl<C: ConnectionLike> FairLock<C> {
     ///
     /// After [`Error::Unknown`] rely only on the older lease; renewing again is harmless.
     pub fn renew(&mut self, holder: &HolderId, lease: Lease) -> Result<FairRenewReply, Error> {
-        renew(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| renew(scripts, names, holder, lease))
     }
 
     /// Releases one hold, then deletes the receipt. `now_ms`: the caller's wall clock.
@@ -291,11 +241,7 @@ impl<C: ConnectionLike> FairLock<C> {
         lease: Lease,
         receipt: &ReleaseReceipt,
     ) -> Result<FairReleaseReply, Error> {
-        let call = release(&self.scripts, &self.names, (holder, now_ms), lease, receipt);
-        let reply = call.ask(&mut self.connection)?;
-        // The release is answered, even if its receipt cannot be deleted: the receipt expires.
-        let _: redis::RedisResult<()> = receipt.deletion(&self.names).query(&mut self.connection);
-        Ok(reply)
+        self.lock.release(receipt, |scripts, names| release(scripts, names, (holder, now_ms), lease, receipt))
     }
 
     /// Frees the lock, no matter who holds it. `now_ms`: the caller's wall clock.
@@ -304,7 +250,7 @@ impl<C: ConnectionLike> FairLock<C> {
     ///
     /// After [`Error::Unknown`] a second call also frees a lock that was taken in between.
     pub fn force_release(&mut self, now_ms: u64) -> Result<FairForceReleaseReply, Error> {
-        force_release(&self.scripts, &self.names, now_ms).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| force_release(scripts, names, now_ms))
     }
 }
 
@@ -324,13 +270,6 @@ mod tests {
         assert_eq!(read(&Value::Nil), Ok(FairAcquireOnceReply::Acquired));
         assert_eq!(read(&Value::Int(1)), Ok(FairAcquireOnceReply::Refused));
         assert_eq!(read(&Value::Nil), Ok(LeftFairQueue));
-        assert_eq!(read(&Value::Array(vec![Value::Int(1)])), Ok(FairRenewReply::Renewed));
-        assert_eq!(read(&Value::Array(vec![Value::Int(0)])), Ok(FairRenewReply::NotHeld));
-        assert_eq!(read(&Value::Int(1)), Ok(FairReleaseReply::Released));
-        assert_eq!(read(&Value::Int(0)), Ok(FairReleaseReply::StillHeld));
-        assert_eq!(read(&Value::Nil), Ok(FairReleaseReply::NotHeld));
-        assert_eq!(read(&Value::Int(1)), Ok(FairForceReleaseReply::Released));
-        assert_eq!(read(&Value::Int(0)), Ok(FairForceReleaseReply::WasFree));
     }
 
     #[test]
@@ -339,8 +278,5 @@ mod tests {
         assert_eq!(refused, "fair/force_release: expected nil or 1, got int(0)");
         assert!(read::<FairAcquireReply>(&Value::Okay).is_err());
         assert!(read::<LeftFairQueue>(&Value::Int(0)).is_err());
-        assert!(read::<FairRenewReply>(&Value::Array(vec![])).is_err());
-        assert!(read::<FairReleaseReply>(&Value::Int(-1)).is_err());
-        assert!(read::<FairForceReleaseReply>(&Value::Nil).is_err());
     }
 }

@@ -8,9 +8,16 @@
 
 use redis::{ConnectionLike, Value};
 
+use super::counted_hold::{
+    AcquireReply, ForceReleaseReply, ReleaseReply, RenewReply, call_of_holder, force_release_and_publish,
+    release_and_publish,
+};
+use crate::connected::ConnectedLock;
 use crate::error::Error;
 use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
-use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
+use crate::script::{Call, ScriptReply, Scripts};
+
+pub use super::counted_hold::UNLOCK_MESSAGE;
 
 /// The scripts, by kind and verb.
 pub(super) const SCRIPTS: [(&str, &str); 6] = [
@@ -21,9 +28,6 @@ pub(super) const SCRIPTS: [(&str, &str); 6] = [
     ("fenced/release", include_str!("../../scripts/fenced/release.lua")),
     ("fenced/force_release", include_str!("../../scripts/fenced/force_release.lua")),
 ];
-
-/// The message that is published when the lock becomes free: one waiter may try to take it.
-pub const UNLOCK_MESSAGE: &str = "0";
 
 /// Takes the lock, or enters it once more. Its token is read later ([`read_token`]).
 pub fn acquire(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
@@ -43,21 +47,17 @@ pub fn read_token(scripts: &Scripts, names: &Names) -> Call {
 
 /// Sets the lease to its full length again, if this holder still has the lock.
 pub fn renew(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
-    scripts.call("fenced/renew", vec![names.lock().into()], vec![lease.ms().to_string(), holder.to_string()])
+    call_of_holder(scripts, "fenced/renew", names, holder, lease)
 }
 
 /// Releases one hold, and stores a receipt. If holds remain, their lease is set to `lease`.
 pub fn release(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease, receipt: &ReleaseReceipt) -> Call {
-    scripts.call(
-        "fenced/release",
-        vec![names.lock().into(), names.channel(), names.receipt(receipt.release_id())],
-        vec![UNLOCK_MESSAGE.into(), lease.ms().to_string(), holder.to_string(), receipt.lease().ms().to_string()],
-    )
+    release_and_publish(scripts, "fenced/release", names, (holder, lease), receipt)
 }
 
 /// Frees the lock, no matter who holds it. The counter stays.
 pub fn force_release(scripts: &Scripts, names: &Names) -> Call {
-    scripts.call("fenced/force_release", vec![names.lock().into(), names.channel()], vec![UNLOCK_MESSAGE.into()])
+    force_release_and_publish(scripts, "fenced/force_release", names)
 }
 
 fn lock_and_counter(names: &Names) -> Vec<String> {
@@ -65,29 +65,7 @@ fn lock_and_counter(names: &Names) -> Vec<String> {
 }
 
 /// What [`acquire`] replies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FencedAcquireReply {
-    /// The caller holds the lock, for the first time or once more.
-    Acquired,
-    /// Another holder has it.
-    Busy {
-        /// The remaining lease of that holder in milliseconds; −1, as Redis answers it, if the key has no TTL.
-        ttl_ms: i64,
-    },
-}
-
-impl ScriptReply for FencedAcquireReply {
-    const EXPECTED: &'static str = "nil or a TTL";
-
-    fn read(_call: &Call, value: &Value) -> Option<Self> {
-        match value {
-            Value::Nil => Some(Self::Acquired),
-            // −2 would mean that there is no such key, and then the script would have taken the lock.
-            &Value::Int(ttl_ms) if ttl_ms >= -1 => Some(Self::Busy { ttl_ms }),
-            _ => None,
-        }
-    }
-}
+pub type FencedAcquireReply = AcquireReply;
 
 /// What [`acquire_with_token`] replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -141,77 +119,24 @@ impl ScriptReply for NewestFencedToken {
 }
 
 /// What [`renew`] replies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FencedRenewReply {
-    /// The lease has its full length again.
-    Renewed,
-    /// The holder does not have it any more: the lease has run out, or the grant was lost.
-    NotHeld,
-}
-
-impl ScriptReply for FencedRenewReply {
-    const EXPECTED: &'static str = "1 or 0 in a list";
-
-    fn read(_call: &Call, value: &Value) -> Option<Self> {
-        let Value::Array(answers) = value else { return None };
-        let [answer] = answers.as_slice() else { return None };
-        one_or_zero(answer, Self::Renewed, Self::NotHeld)
-    }
-}
+pub type FencedRenewReply = RenewReply;
 
 /// What [`release`] replies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FencedReleaseReply {
-    /// The last hold is gone and the lock is free.
-    Released,
-    /// Holds remain.
-    StillHeld,
-    /// The caller does not hold it: the lease has run out, or it never held it.
-    NotHeld,
-}
-
-impl ScriptReply for FencedReleaseReply {
-    const EXPECTED: &'static str = "1, 0 or nil";
-
-    fn read(_call: &Call, value: &Value) -> Option<Self> {
-        match value {
-            Value::Int(1) => Some(Self::Released),
-            Value::Int(0) => Some(Self::StillHeld),
-            Value::Nil => Some(Self::NotHeld),
-            _ => None,
-        }
-    }
-}
+pub type FencedReleaseReply = ReleaseReply;
 
 /// What [`force_release`] replies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum FencedForceReleaseReply {
-    /// It was held, and is free now.
-    Released,
-    /// It was free.
-    WasFree,
-}
-
-impl ScriptReply for FencedForceReleaseReply {
-    const EXPECTED: &'static str = "1 or 0";
-
-    fn read(_call: &Call, value: &Value) -> Option<Self> {
-        one_or_zero(value, Self::Released, Self::WasFree)
-    }
-}
+pub type FencedForceReleaseReply = ForceReleaseReply;
 
 /// One fenced lock over one connection.
 #[derive(Debug)]
 pub struct FencedLock<C> {
-    connection: C,
-    names: Names,
-    scripts: Scripts,
+    lock: ConnectedLock<C>,
 }
 
 impl<C: ConnectionLike> FencedLock<C> {
     /// The lock with these names. Nothing is sent yet.
     pub const fn new(connection: C, names: Names, scripts: Scripts) -> Self {
-        Self { connection, names, scripts }
+        Self { lock: ConnectedLock::new(connection, names, scripts) }
     }
 
     /// Tries once to take the lock, and is told the token of the grant.
@@ -220,7 +145,7 @@ impl<C: ConnectionLike> FencedLock<C> {
     ///
     /// After [`Error::Unknown`] the caller may hold the lock, with one hold more than before.
     pub fn acquire(&mut self, holder: &HolderId, lease: Lease) -> Result<FencedTokenReply, Error> {
-        acquire_with_token(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| acquire_with_token(scripts, names, holder, lease))
     }
 
     /// Tries once to take the lock, and is told no token.
@@ -229,7 +154,7 @@ impl<C: ConnectionLike> FencedLock<C> {
     ///
     /// After [`Error::Unknown`] the caller may hold the lock, with one hold more than before.
     pub fn acquire_without_token(&mut self, holder: &HolderId, lease: Lease) -> Result<FencedAcquireReply, Error> {
-        acquire(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| acquire(scripts, names, holder, lease))
     }
 
     /// Reads the newest token that was issued, to whomever.
@@ -238,7 +163,7 @@ impl<C: ConnectionLike> FencedLock<C> {
     ///
     /// After [`Error::Unknown`] nothing has changed.
     pub fn read_token(&mut self) -> Result<NewestFencedToken, Error> {
-        read_token(&self.scripts, &self.names).ask(&mut self.connection)
+        self.lock.ask(read_token)
     }
 
     /// Sets the lease to its full length again, if this holder still has the lock.
@@ -247,7 +172,7 @@ impl<C: ConnectionLike> FencedLock<C> {
     ///
     /// After [`Error::Unknown`] rely only on the older lease; renewing again is harmless.
     pub fn renew(&mut self, holder: &HolderId, lease: Lease) -> Result<FencedRenewReply, Error> {
-        renew(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| renew(scripts, names, holder, lease))
     }
 
     /// Releases one hold, then deletes the receipt.
@@ -261,11 +186,7 @@ impl<C: ConnectionLike> FencedLock<C> {
         lease: Lease,
         receipt: &ReleaseReceipt,
     ) -> Result<FencedReleaseReply, Error> {
-        let call = release(&self.scripts, &self.names, holder, lease, receipt);
-        let reply = call.ask(&mut self.connection)?;
-        // The release is answered, even if its receipt cannot be deleted: the receipt expires.
-        let _: redis::RedisResult<()> = receipt.deletion(&self.names).query(&mut self.connection);
-        Ok(reply)
+        self.lock.release(receipt, |scripts, names| release(scripts, names, holder, lease, receipt))
     }
 
     /// Frees the lock, no matter who holds it.
@@ -274,7 +195,7 @@ impl<C: ConnectionLike> FencedLock<C> {
     ///
     /// After [`Error::Unknown`] a second call also frees a lock that was taken in between.
     pub fn force_release(&mut self) -> Result<FencedForceReleaseReply, Error> {
-        force_release(&self.scripts, &self.names).ask(&mut self.connection)
+        self.lock.ask(force_release)
     }
 }
 
@@ -293,20 +214,11 @@ mod tests {
 
     #[test]
     fn every_answer_of_a_script_is_read_as_its_reply() {
-        assert_eq!(read(&Value::Nil), Ok(FencedAcquireReply::Acquired));
-        assert_eq!(read(&Value::Int(-1)), Ok(FencedAcquireReply::Busy { ttl_ms: -1 }));
         assert_eq!(read(&pair(-1, 7)), Ok(FencedTokenReply::Acquired { token: 7 }));
         assert_eq!(read(&pair(900, -1)), Ok(FencedTokenReply::Busy { ttl_ms: 900 }));
         assert_eq!(read(&pair(-1, -1)), Ok(FencedTokenReply::Busy { ttl_ms: -1 }), "no grant");
         assert_eq!(read(&Value::Int(7)), Ok(NewestFencedToken::Token(7)));
         assert_eq!(read(&Value::Nil), Ok(NewestFencedToken::None));
-        assert_eq!(read(&Value::Array(vec![Value::Int(1)])), Ok(FencedRenewReply::Renewed));
-        assert_eq!(read(&Value::Array(vec![Value::Int(0)])), Ok(FencedRenewReply::NotHeld));
-        assert_eq!(read(&Value::Int(1)), Ok(FencedReleaseReply::Released));
-        assert_eq!(read(&Value::Int(0)), Ok(FencedReleaseReply::StillHeld));
-        assert_eq!(read(&Value::Nil), Ok(FencedReleaseReply::NotHeld));
-        assert_eq!(read(&Value::Int(1)), Ok(FencedForceReleaseReply::Released));
-        assert_eq!(read(&Value::Int(0)), Ok(FencedForceReleaseReply::WasFree));
     }
 
     #[test]
@@ -316,11 +228,7 @@ mod tests {
             refused,
             "fenced/force_release: expected -1 and a token, or a TTL and -1, got array([int(-2), int(-1)])"
         );
-        assert!(read::<FencedAcquireReply>(&Value::Int(-2)).is_err());
         assert!(read::<FencedTokenReply>(&Value::Int(1)).is_err());
         assert!(read::<NewestFencedToken>(&Value::Okay).is_err());
-        assert!(read::<FencedRenewReply>(&Value::Array(vec![])).is_err());
-        assert!(read::<FencedReleaseReply>(&Value::Int(-1)).is_err());
-        assert!(read::<FencedForceReleaseReply>(&Value::Nil).is_err());
     }
 }

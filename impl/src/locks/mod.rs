@@ -1,6 +1,8 @@
 //! One file per kind of lock: for each verb a function that makes the [`Call`](crate::Call), and the
 //! [`ScriptReply`](crate::ScriptReply) that it may get; below them a thin client that sends one call after the other.
+//! What several kinds have in common stands in [`counted_hold`].
 
+pub mod counted_hold;
 pub mod fair;
 pub mod fenced;
 pub mod plain;

@@ -6,6 +6,7 @@
 
 use redis::{ConnectionLike, Value};
 
+use crate::connected::ConnectedLock;
 use crate::error::Error;
 use crate::names::{HoldValue, Lease, Names};
 use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
@@ -141,15 +142,13 @@ impl ScriptReply for PlainExtendReply {
 /// One plain lock over one connection.
 #[derive(Debug)]
 pub struct PlainLock<C> {
-    connection: C,
-    names: Names,
-    scripts: Scripts,
+    lock: ConnectedLock<C>,
 }
 
 impl<C: ConnectionLike> PlainLock<C> {
     /// The lock with these names. Nothing is sent yet.
     pub const fn new(connection: C, names: Names, scripts: Scripts) -> Self {
-        Self { connection, names, scripts }
+        Self { lock: ConnectedLock::new(connection, names, scripts) }
     }
 
     /// Tries once to take the lock, by a value that no other acquire has. The same call may be tried again by the same value.
@@ -158,7 +157,7 @@ impl<C: ConnectionLike> PlainLock<C> {
     ///
     /// After [`Error::Unknown`] the caller may hold the lock: [`release`](Self::release) it.
     pub fn acquire(&mut self, value: &HoldValue, lease: Lease) -> Result<PlainAcquireReply, Error> {
-        acquire(&self.scripts, &self.names, value, lease).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| acquire(scripts, names, value, lease))
     }
 
     /// Releases the lock, if it is still the one that was taken by this value.
@@ -167,7 +166,7 @@ impl<C: ConnectionLike> PlainLock<C> {
     ///
     /// After [`Error::Unknown`] it may be sent again: a second release finds no lock with this value and changes nothing.
     pub fn release(&mut self, value: &HoldValue) -> Result<PlainReleaseReply, Error> {
-        release(&self.scripts, &self.names, value).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| release(scripts, names, value))
     }
 
     /// Sets the lease to its full length again, if the lock is still the one that was taken by this value.
@@ -176,7 +175,7 @@ impl<C: ConnectionLike> PlainLock<C> {
     ///
     /// After [`Error::Unknown`] rely only on the older lease.
     pub fn extend(&mut self, value: &HoldValue, lease: Lease) -> Result<PlainExtendReply, Error> {
-        extend(&self.scripts, &self.names, value, lease).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| extend(scripts, names, value, lease))
     }
 }
 

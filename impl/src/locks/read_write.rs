@@ -9,6 +9,7 @@
 
 use redis::{ConnectionLike, Value};
 
+use crate::connected::ConnectedLock;
 use crate::error::Error;
 use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
 use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
@@ -231,15 +232,13 @@ impl ScriptReply for ReadWriteForceReleaseReply {
 /// One read-write lock over one connection.
 #[derive(Debug)]
 pub struct ReadWriteLock<C> {
-    connection: C,
-    names: Names,
-    scripts: Scripts,
+    lock: ConnectedLock<C>,
 }
 
 impl<C: ConnectionLike> ReadWriteLock<C> {
     /// The lock with these names. Nothing is sent yet.
     pub const fn new(connection: C, names: Names, scripts: Scripts) -> Self {
-        Self { connection, names, scripts }
+        Self { lock: ConnectedLock::new(connection, names, scripts) }
     }
 
     /// Asks for the lock once.
@@ -248,7 +247,7 @@ impl<C: ConnectionLike> ReadWriteLock<C> {
     ///
     /// After [`Error::Unknown`] the caller may hold the lock, with one hold more than before.
     pub fn acquire(&mut self, access: Access, holder: &HolderId, lease: Lease) -> Result<ReadWriteAcquireReply, Error> {
-        acquire(&self.scripts, &self.names, access, holder, lease).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| acquire(scripts, names, access, holder, lease))
     }
 
     /// Sets the lease to its full length again, if this holder still has the lock.
@@ -258,7 +257,7 @@ impl<C: ConnectionLike> ReadWriteLock<C> {
     /// After [`Error::Unknown`] rely only on the older lease; renewing again is harmless.
     pub fn renew(&mut self, access: Access, holder: &HolderId, lease: Lease) -> Result<ReadWriteRenewReply, Error> {
         let holds = RenewedHolds::Own;
-        renew(&self.scripts, &self.names, access, holder, lease, holds).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| renew(scripts, names, access, holder, lease, holds))
     }
 
     /// Releases one hold, then deletes the receipt. `lease`: of the holds of a writer that remain.
@@ -273,11 +272,9 @@ impl<C: ConnectionLike> ReadWriteLock<C> {
         lease: Lease,
         receipt: &ReleaseReceipt,
     ) -> Result<ReadWriteReleaseReply, Error> {
-        let call = release(&self.scripts, &self.names, access, holder, lease, receipt, DowngradeMessage::None);
-        let reply = call.ask(&mut self.connection)?;
-        // The release is answered, even if its receipt cannot be deleted: the receipt expires.
-        let _: redis::RedisResult<()> = receipt.deletion(&self.names).query(&mut self.connection);
-        Ok(reply)
+        self.lock.release(receipt, |scripts, names| {
+            release(scripts, names, access, holder, lease, receipt, DowngradeMessage::None)
+        })
     }
 
     /// Frees the lock if it is held in this way, no matter by whom.
@@ -286,7 +283,7 @@ impl<C: ConnectionLike> ReadWriteLock<C> {
     ///
     /// After [`Error::Unknown`] a second call also frees a lock that was taken in between.
     pub fn force_release(&mut self, access: Access) -> Result<ReadWriteForceReleaseReply, Error> {
-        force_release(&self.scripts, &self.names, access).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| force_release(scripts, names, access))
     }
 }
 

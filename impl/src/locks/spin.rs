@@ -27,11 +27,13 @@
 //! # }
 //! ```
 
-use redis::{ConnectionLike, Value};
+use redis::ConnectionLike;
 
+use super::counted_hold::{AcquireReply, ForceReleaseReply, ReleaseReply, RenewReply, call_of_holder};
+use crate::connected::ConnectedLock;
 use crate::error::Error;
 use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
-use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
+use crate::script::{Call, Scripts};
 
 /// The scripts, by kind and verb.
 pub(super) const SCRIPTS: [(&str, &str); 5] = [
@@ -44,12 +46,12 @@ pub(super) const SCRIPTS: [(&str, &str); 5] = [
 
 /// Takes the lock, or enters it once more.
 pub fn acquire(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
-    scripts.call("spin/acquire", vec![names.lock().into()], vec![lease.ms().to_string(), holder.to_string()])
+    call_of_holder(scripts, "spin/acquire", names, holder, lease)
 }
 
 /// Sets the lease to its full length again, if its holder still has the lock.
 pub fn renew(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
-    scripts.call("spin/renew", vec![names.lock().into()], vec![lease.ms().to_string(), holder.to_string()])
+    call_of_holder(scripts, "spin/renew", names, holder, lease)
 }
 
 /// Releases one hold, and stores a receipt. If holds remain, their lease is set to `lease`.
@@ -63,11 +65,7 @@ pub fn release(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease
 
 /// Releases one hold as Redisson did until 3.15: sent again, it releases another hold.
 pub fn release_without_receipt(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
-    scripts.call(
-        "spin/release_without_receipt",
-        vec![names.lock().into()],
-        vec![lease.ms().to_string(), holder.to_string()],
-    )
+    call_of_holder(scripts, "spin/release_without_receipt", names, holder, lease)
 }
 
 /// Frees the lock, no matter who holds it.
@@ -76,102 +74,27 @@ pub fn force_release(scripts: &Scripts, names: &Names) -> Call {
 }
 
 /// What [`acquire`] replies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SpinAcquireReply {
-    /// The caller holds the lock, for the first time or once more.
-    Acquired,
-    /// Another holder has it.
-    Busy {
-        /// The remaining lease of that holder in milliseconds; −1, as Redis answers it, if the key has no TTL.
-        ttl_ms: i64,
-    },
-}
-
-impl ScriptReply for SpinAcquireReply {
-    const EXPECTED: &'static str = "nil or a TTL";
-
-    fn read(_call: &Call, value: &Value) -> Option<Self> {
-        match value {
-            Value::Nil => Some(Self::Acquired),
-            // −2 would mean that there is no such key, and then the script would have taken the lock.
-            &Value::Int(ttl_ms) if ttl_ms >= -1 => Some(Self::Busy { ttl_ms }),
-            _ => None,
-        }
-    }
-}
+pub type SpinAcquireReply = AcquireReply;
 
 /// What [`renew`] replies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SpinRenewReply {
-    /// The lease has its full length again.
-    Renewed,
-    /// The holder does not have it any more: the lease has run out, or the grant was lost.
-    NotHeld,
-}
-
-impl ScriptReply for SpinRenewReply {
-    const EXPECTED: &'static str = "1 or 0 in a list";
-
-    fn read(_call: &Call, value: &Value) -> Option<Self> {
-        let Value::Array(answers) = value else { return None };
-        let [answer] = answers.as_slice() else { return None };
-        one_or_zero(answer, Self::Renewed, Self::NotHeld)
-    }
-}
+pub type SpinRenewReply = RenewReply;
 
 /// What [`release`] and [`release_without_receipt`] reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SpinReleaseReply {
-    /// The last hold is gone and the lock is free.
-    Released,
-    /// Holds remain.
-    StillHeld,
-    /// The caller does not hold it: the lease has run out, or it never held it.
-    NotHeld,
-}
-
-impl ScriptReply for SpinReleaseReply {
-    const EXPECTED: &'static str = "1, 0 or nil";
-
-    fn read(_call: &Call, value: &Value) -> Option<Self> {
-        match value {
-            Value::Int(1) => Some(Self::Released),
-            Value::Int(0) => Some(Self::StillHeld),
-            Value::Nil => Some(Self::NotHeld),
-            _ => None,
-        }
-    }
-}
+pub type SpinReleaseReply = ReleaseReply;
 
 /// What [`force_release`] replies.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum SpinForceReleaseReply {
-    /// It was held, and is free now.
-    Released,
-    /// It was free.
-    WasFree,
-}
-
-impl ScriptReply for SpinForceReleaseReply {
-    const EXPECTED: &'static str = "1 or 0";
-
-    fn read(_call: &Call, value: &Value) -> Option<Self> {
-        one_or_zero(value, Self::Released, Self::WasFree)
-    }
-}
+pub type SpinForceReleaseReply = ForceReleaseReply;
 
 /// One spin lock over one connection.
 #[derive(Debug)]
 pub struct SpinLock<C> {
-    connection: C,
-    names: Names,
-    scripts: Scripts,
+    lock: ConnectedLock<C>,
 }
 
 impl<C: ConnectionLike> SpinLock<C> {
     /// The lock with these names. Nothing is sent yet.
     pub const fn new(connection: C, names: Names, scripts: Scripts) -> Self {
-        Self { connection, names, scripts }
+        Self { lock: ConnectedLock::new(connection, names, scripts) }
     }
 
     /// Tries once to take the lock.
@@ -180,7 +103,7 @@ impl<C: ConnectionLike> SpinLock<C> {
     ///
     /// After [`Error::Unknown`] the caller may hold the lock, with one hold more than before.
     pub fn acquire(&mut self, holder: &HolderId, lease: Lease) -> Result<SpinAcquireReply, Error> {
-        acquire(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| acquire(scripts, names, holder, lease))
     }
 
     /// Sets the lease to its full length again, if this holder still has the lock.
@@ -189,7 +112,7 @@ impl<C: ConnectionLike> SpinLock<C> {
     ///
     /// After [`Error::Unknown`] rely only on the older lease; renewing again is harmless.
     pub fn renew(&mut self, holder: &HolderId, lease: Lease) -> Result<SpinRenewReply, Error> {
-        renew(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
+        self.lock.ask(|scripts, names| renew(scripts, names, holder, lease))
     }
 
     /// Releases one hold, then deletes the receipt.
@@ -203,11 +126,7 @@ impl<C: ConnectionLike> SpinLock<C> {
         lease: Lease,
         receipt: &ReleaseReceipt,
     ) -> Result<SpinReleaseReply, Error> {
-        let call = release(&self.scripts, &self.names, holder, lease, receipt);
-        let reply = call.ask(&mut self.connection)?;
-        // The release is answered, even if its receipt cannot be deleted: the receipt expires.
-        let _: redis::RedisResult<()> = receipt.deletion(&self.names).query(&mut self.connection);
-        Ok(reply)
+        self.lock.release(receipt, |scripts, names| release(scripts, names, holder, lease, receipt))
     }
 
     /// Frees the lock, no matter who holds it.
@@ -216,42 +135,6 @@ impl<C: ConnectionLike> SpinLock<C> {
     ///
     /// After [`Error::Unknown`] a second call also frees a lock that was taken in between.
     pub fn force_release(&mut self) -> Result<SpinForceReleaseReply, Error> {
-        force_release(&self.scripts, &self.names).ask(&mut self.connection)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// As the answer of some script: the replies do not depend on the call.
-    fn read<R: ScriptReply>(value: &Value) -> Result<R, String> {
-        let (names, holder) = (Names::of("lock"), HolderId::new("A", 1));
-        let call = renew(&Scripts::built_in(), &names, &holder, ReleaseReceipt::LEASE);
-        call.read(value).map_err(|error| error.to_string())
-    }
-
-    #[test]
-    fn every_answer_of_a_script_is_read_as_its_reply() {
-        assert_eq!(read(&Value::Nil), Ok(SpinAcquireReply::Acquired));
-        assert_eq!(read(&Value::Int(0)), Ok(SpinAcquireReply::Busy { ttl_ms: 0 }));
-        assert_eq!(read(&Value::Int(-1)), Ok(SpinAcquireReply::Busy { ttl_ms: -1 }));
-        assert_eq!(read(&Value::Int(1)), Ok(SpinReleaseReply::Released));
-        assert_eq!(read(&Value::Int(0)), Ok(SpinReleaseReply::StillHeld));
-        assert_eq!(read(&Value::Nil), Ok(SpinReleaseReply::NotHeld));
-        assert_eq!(read(&Value::Int(1)), Ok(SpinForceReleaseReply::Released));
-        assert_eq!(read(&Value::Int(0)), Ok(SpinForceReleaseReply::WasFree));
-        assert_eq!(read(&Value::Array(vec![Value::Int(1)])), Ok(SpinRenewReply::Renewed));
-        assert_eq!(read(&Value::Array(vec![Value::Int(0)])), Ok(SpinRenewReply::NotHeld));
-    }
-
-    #[test]
-    fn an_answer_that_no_script_gives_is_an_error() {
-        let two = read::<SpinRenewReply>(&Value::Array(vec![Value::Int(1), Value::Int(1)]));
-        assert_eq!(two.unwrap_err(), "spin/renew: expected 1 or 0 in a list, got array([int(1), int(1)])");
-        assert!(read::<SpinRenewReply>(&Value::Int(1)).is_err());
-        assert!(read::<SpinAcquireReply>(&Value::Int(-2)).is_err());
-        assert!(read::<SpinReleaseReply>(&Value::Int(-1)).is_err());
-        assert!(read::<SpinForceReleaseReply>(&Value::Nil).is_err());
+        self.lock.ask(force_release)
     }
 }
