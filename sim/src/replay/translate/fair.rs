@@ -1,16 +1,11 @@
 //! The fair lock: the scripts of Redisson's `getFairLock`, with release receipts or, as until 3.15, without.
 
 use lockstep_model::config::LockKind;
-use lockstep_redis::locks::fair::{
-    self, FairAcquireOnceReply, FairAcquireReply, FairForceReleaseReply, FairReleaseReply, FairRenewReply,
-    LeftFairQueue, Queueing,
-};
+use lockstep_redis::locks::fair::{self, FairAcquireOnceReply, FairAcquireReply, LeftFairQueue, Queueing};
 use lockstep_redis::{HolderId, ReleaseReceipt};
 
-use super::replies::{
-    ACQUIRED, FORCE_RELEASED, LEFT_QUEUE, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, RELEASED, RENEWED, STILL_HELD,
-    busy_for,
-};
+use super::counted_hold::{force_release_words, release_words, renew_words};
+use super::replies::{ACQUIRED, LEFT_QUEUE, busy_for};
 use super::request::ScriptRequest;
 use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
 
@@ -57,24 +52,12 @@ impl Translation for FairTranslation {
 
     fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let call = fair::renew(&context.scripts, &context.names, &caller.holder, context.lease);
-        ScriptRequest::new(call, |reply| {
-            let words = match reply {
-                FairRenewReply::Renewed => RENEWED,
-                FairRenewReply::NotHeld => NOT_RENEWED,
-            };
-            words.to_owned()
-        })
+        ScriptRequest::new(call, renew_words)
     }
 
     fn force_release(&self, context: &RequestContext, now_ms: u64) -> Option<ScriptRequest> {
         let call = fair::force_release(&context.scripts, &context.names, now_ms);
-        Some(ScriptRequest::new(call, |reply| {
-            let words = match reply {
-                FairForceReleaseReply::Released => FORCE_RELEASED,
-                FairForceReleaseReply::WasFree => NOTHING_TO_RELEASE,
-            };
-            words.to_owned()
-        }))
+        Some(ScriptRequest::new(call, force_release_words))
     }
 
     fn unlock_channel(&self, context: &RequestContext, waiter: &HolderId) -> Option<UnlockChannel> {
@@ -96,13 +79,4 @@ impl Translation for FairTranslation {
             force_release: "RedissonFairLock.forceUnlockAsync → true | false",
         }
     }
-}
-
-fn release_words(reply: FairReleaseReply) -> String {
-    let words = match reply {
-        FairReleaseReply::Released => RELEASED,
-        FairReleaseReply::StillHeld => STILL_HELD,
-        FairReleaseReply::NotHeld => NOT_HELD,
-    };
-    words.to_owned()
 }

@@ -1,16 +1,11 @@
 //! The fenced lock: the scripts of Redisson's `RFencedLock`. Its token comes with the grant, or is read later.
 
 use lockstep_model::config::{LockKind, TokenRule};
-use lockstep_redis::locks::fenced::{
-    self, FencedAcquireReply, FencedForceReleaseReply, FencedReleaseReply, FencedRenewReply, FencedTokenReply,
-    NewestFencedToken,
-};
+use lockstep_redis::locks::fenced::{self, FencedTokenReply, NewestFencedToken};
 use lockstep_redis::{HolderId, ReleaseReceipt};
 
-use super::replies::{
-    ACQUIRED, FORCE_RELEASED, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, RELEASED, RENEWED, STILL_HELD, acquired_with,
-    busy_for, token_of,
-};
+use super::counted_hold::{acquire_words, busy_by_pttl, force_release_words, release_words, renew_words};
+use super::replies::{acquired_with, busy_for, token_of};
 use super::request::ScriptRequest;
 use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
 
@@ -24,22 +19,17 @@ impl Translation for FencedTranslation {
 
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let RequestContext { scripts, names, lease, token, .. } = context;
-        // PTTL answers -1 for a key without a TTL.
-        let busy = |ttl_ms: i64| busy_for(Some(ttl_ms).filter(|&ms| ms >= 0));
         match token {
             TokenRule::WithGrant => {
                 let call = fenced::acquire_with_token(scripts, names, &caller.holder, *lease);
-                ScriptRequest::new(call, move |reply| match reply {
+                ScriptRequest::new(call, |reply| match reply {
                     FencedTokenReply::Acquired { token } => acquired_with(token),
-                    FencedTokenReply::Busy { ttl_ms } => busy(ttl_ms),
+                    FencedTokenReply::Busy { ttl_ms } => busy_by_pttl(ttl_ms),
                 })
             }
             TokenRule::ReadLater => {
                 let call = fenced::acquire(scripts, names, &caller.holder, *lease);
-                ScriptRequest::new(call, move |reply| match reply {
-                    FencedAcquireReply::Acquired => ACQUIRED.to_owned(),
-                    FencedAcquireReply::Busy { ttl_ms } => busy(ttl_ms),
-                })
+                ScriptRequest::new(call, acquire_words)
             }
         }
     }
@@ -62,24 +52,12 @@ impl Translation for FencedTranslation {
 
     fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let call = fenced::renew(&context.scripts, &context.names, &caller.holder, context.lease);
-        ScriptRequest::new(call, |reply| {
-            let words = match reply {
-                FencedRenewReply::Renewed => RENEWED,
-                FencedRenewReply::NotHeld => NOT_RENEWED,
-            };
-            words.to_owned()
-        })
+        ScriptRequest::new(call, renew_words)
     }
 
     fn force_release(&self, context: &RequestContext, _: u64) -> Option<ScriptRequest> {
         let call = fenced::force_release(&context.scripts, &context.names);
-        Some(ScriptRequest::new(call, |reply| {
-            let words = match reply {
-                FencedForceReleaseReply::Released => FORCE_RELEASED,
-                FencedForceReleaseReply::WasFree => NOTHING_TO_RELEASE,
-            };
-            words.to_owned()
-        }))
+        Some(ScriptRequest::new(call, force_release_words))
     }
 
     fn unlock_channel(&self, context: &RequestContext, _: &HolderId) -> Option<UnlockChannel> {
@@ -101,13 +79,4 @@ impl Translation for FencedTranslation {
             force_release: "RedissonLock.forceUnlockAsync → true | false",
         }
     }
-}
-
-fn release_words(reply: FencedReleaseReply) -> String {
-    let words = match reply {
-        FencedReleaseReply::Released => RELEASED,
-        FencedReleaseReply::StillHeld => STILL_HELD,
-        FencedReleaseReply::NotHeld => NOT_HELD,
-    };
-    words.to_owned()
 }

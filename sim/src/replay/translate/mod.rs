@@ -4,6 +4,7 @@
 //! has one file here, with a [`Translation`].
 
 mod client_part;
+mod counted_hold;
 mod fair;
 mod fenced;
 mod plain;

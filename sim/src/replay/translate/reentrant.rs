@@ -1,15 +1,11 @@
 //! The re-entrant lock: the scripts of Redisson's `RLock`, with release receipts or, as until 3.15, without.
 
 use lockstep_model::config::LockKind;
-use lockstep_redis::locks::reentrant::{
-    self, ReentrantAcquireReply, ReentrantForceReleaseReply, ReentrantReleaseReply, ReentrantRenewReply,
-};
+use lockstep_redis::locks::reentrant::{self, ReentrantRenewReply};
 use lockstep_redis::{HolderId, Names, ReleaseReceipt};
 
-use super::replies::{
-    ACQUIRED, FORCE_RELEASED, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, RELEASED, RENEWED, STILL_HELD, busy_for,
-    renewed_but_for,
-};
+use super::counted_hold::{acquire_words, force_release_words, release_words};
+use super::replies::{NOT_RENEWED, RENEWED, busy_for, renewed_but_for};
 use super::request::ScriptRequest;
 use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
 
@@ -23,11 +19,7 @@ impl Translation for ReentrantTranslation {
 
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let call = reentrant::acquire(&context.scripts, &context.names, &caller.holder, context.lease);
-        ScriptRequest::new(call, |reply| match reply {
-            ReentrantAcquireReply::Acquired => ACQUIRED.to_owned(),
-            // PTTL answers -1 for a key without a TTL.
-            ReentrantAcquireReply::Busy { ttl_ms } => busy_for(Some(ttl_ms).filter(|&ms| ms >= 0)),
-        })
+        ScriptRequest::new(call, acquire_words)
     }
 
     fn release(&self, context: &RequestContext, caller: &ScriptCaller, release_id: &str) -> ScriptRequest {
@@ -69,13 +61,7 @@ impl Translation for ReentrantTranslation {
 
     fn force_release(&self, context: &RequestContext, _: u64) -> Option<ScriptRequest> {
         let call = reentrant::force_release(&context.scripts, &context.names);
-        Some(ScriptRequest::new(call, |reply| {
-            let words = match reply {
-                ReentrantForceReleaseReply::Released => FORCE_RELEASED,
-                ReentrantForceReleaseReply::WasFree => NOTHING_TO_RELEASE,
-            };
-            words.to_owned()
-        }))
+        Some(ScriptRequest::new(call, force_release_words))
     }
 
     fn unlock_channel(&self, context: &RequestContext, _: &HolderId) -> Option<UnlockChannel> {
@@ -97,13 +83,4 @@ impl Translation for ReentrantTranslation {
             force_release: "RedissonLock.forceUnlockAsync → true | false",
         }
     }
-}
-
-fn release_words(reply: ReentrantReleaseReply) -> String {
-    let words = match reply {
-        ReentrantReleaseReply::Released => RELEASED,
-        ReentrantReleaseReply::StillHeld => STILL_HELD,
-        ReentrantReleaseReply::NotHeld => NOT_HELD,
-    };
-    words.to_owned()
 }

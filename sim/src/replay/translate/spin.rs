@@ -2,12 +2,11 @@
 //! without.
 
 use lockstep_model::config::LockKind;
-use lockstep_redis::locks::spin::{self, SpinAcquireReply, SpinForceReleaseReply, SpinReleaseReply, SpinRenewReply};
+use lockstep_redis::locks::spin;
 use lockstep_redis::{HolderId, ReleaseReceipt};
 
-use super::replies::{
-    ACQUIRED, FORCE_RELEASED, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, RELEASED, RENEWED, STILL_HELD, busy_for,
-};
+use super::counted_hold::{acquire_words, force_release_words, release_words, renew_words};
+use super::replies::busy_for;
 use super::request::ScriptRequest;
 use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
 
@@ -21,11 +20,7 @@ impl Translation for SpinTranslation {
 
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let call = spin::acquire(&context.scripts, &context.names, &caller.holder, context.lease);
-        ScriptRequest::new(call, |reply| match reply {
-            SpinAcquireReply::Acquired => ACQUIRED.to_owned(),
-            // PTTL answers -1 for a key without a TTL.
-            SpinAcquireReply::Busy { ttl_ms } => busy_for(Some(ttl_ms).filter(|&ms| ms >= 0)),
-        })
+        ScriptRequest::new(call, acquire_words)
     }
 
     fn release(&self, context: &RequestContext, caller: &ScriptCaller, release_id: &str) -> ScriptRequest {
@@ -41,24 +36,12 @@ impl Translation for SpinTranslation {
 
     fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let call = spin::renew(&context.scripts, &context.names, &caller.holder, context.lease);
-        ScriptRequest::new(call, |reply| {
-            let words = match reply {
-                SpinRenewReply::Renewed => RENEWED,
-                SpinRenewReply::NotHeld => NOT_RENEWED,
-            };
-            words.to_owned()
-        })
+        ScriptRequest::new(call, renew_words)
     }
 
     fn force_release(&self, context: &RequestContext, _: u64) -> Option<ScriptRequest> {
         let call = spin::force_release(&context.scripts, &context.names);
-        Some(ScriptRequest::new(call, |reply| {
-            let words = match reply {
-                SpinForceReleaseReply::Released => FORCE_RELEASED,
-                SpinForceReleaseReply::WasFree => NOTHING_TO_RELEASE,
-            };
-            words.to_owned()
-        }))
+        Some(ScriptRequest::new(call, force_release_words))
     }
 
     fn unlock_channel(&self, _: &RequestContext, _: &HolderId) -> Option<UnlockChannel> {
@@ -80,13 +63,4 @@ impl Translation for SpinTranslation {
             force_release: "RedissonSpinLock.forceUnlockAsync → true | false",
         }
     }
-}
-
-fn release_words(reply: SpinReleaseReply) -> String {
-    let words = match reply {
-        SpinReleaseReply::Released => RELEASED,
-        SpinReleaseReply::StillHeld => STILL_HELD,
-        SpinReleaseReply::NotHeld => NOT_HELD,
-    };
-    words.to_owned()
 }
