@@ -10,6 +10,7 @@ use lockstep_sim::replay::{Player, ServerConnection, suited};
 use lockstep_tests::refused_release::refused_release;
 use lockstep_tests::servers::{TestServer, for_every_version_at_once, on_every_server};
 
+use crate::counted_hold::{LEASE_NOT_RENEWED, REENTRY_DOES_NOT_COUNT};
 use crate::histories::{assert_agrees, random_histories_of};
 use crate::kinds::{KindProofs, WrongScript};
 use crate::{holder, lease};
@@ -65,14 +66,7 @@ const WRONG: [WrongScript; 22] = [
         scenario: "fair-three-clients-queue",
         caught_by: "keys on n1",
     },
-    WrongScript {
-        script: "fair/acquire",
-        rule: "a re-entry does not count",
-        right: "redis.call('hincrby', lock, holder, 1)",
-        instead: "redis.call('hset', lock, holder, 1)",
-        scenario: "fair-reentry-and-partial-release",
-        caught_by: "keys on n1",
-    },
+    REENTRY_DOES_NOT_COUNT.of("fair/acquire", "fair-reentry-and-partial-release"),
     WrongScript {
         script: "fair/acquire",
         rule: "whoever asks again goes to the end of the queue",
@@ -129,14 +123,7 @@ const WRONG: [WrongScript; 22] = [
         scenario: "fair-waiters-give-up",
         caught_by: "keys on n1",
     },
-    WrongScript {
-        script: "fair/renew",
-        rule: "the lease is not renewed",
-        right: "redis.call('pexpire', lock, lease_ms)",
-        instead: "",
-        scenario: "fair-two-clients-one-node",
-        caught_by: "keys on n1",
-    },
+    LEASE_NOT_RENEWED.of("fair/renew", "fair-two-clients-one-node"),
     WrongScript {
         script: "fair/release",
         rule: "nothing is published",

@@ -11,6 +11,10 @@ use lockstep_redis::{Call, Names, ReleaseReceipt, Scripts};
 use lockstep_sim::replay::ServerConnection;
 use lockstep_tests::servers::{TestServer, on_every_server};
 
+use crate::counted_hold::{
+    ALWAYS_WAS_HELD, DELETED_TOO_EARLY, LEASE_NOT_RENEWED, NO_REENTRY, NOTHING_PUBLISHED, REENTRY_DOES_NOT_COUNT,
+    REENTRY_KEEPS_TTL, RELEASED_BY_ANY, TAKEN_FROM_ANOTHER, TTL_IN_SECONDS,
+};
 use crate::histories::random_histories_of;
 use crate::kinds::{KindProofs, WrongScript};
 use crate::{holder, lease};
@@ -41,28 +45,10 @@ const fn wrong(
 }
 
 const WRONG: [WrongScript; 22] = [
-    wrong(
-        WITH_TOKEN,
-        "taken although another holder has it",
-        ("if not (is_free or is_mine) then", "if false then"),
-        TWO,
-        "reply",
-    ),
-    wrong(WITH_TOKEN, "no re-entry", ("if not (is_free or is_mine) then", "if not is_free then"), TWO, "reply"),
-    wrong(
-        WITH_TOKEN,
-        "a re-entry does not count",
-        ("redis.call('hincrby', lock, holder, 1)", "redis.call('hset', lock, holder, 1)"),
-        TWO,
-        "keys on n1",
-    ),
-    wrong(
-        WITH_TOKEN,
-        "a re-entry does not reset the TTL",
-        ("redis.call('pexpire', lock, lease_ms)", "if is_free then redis.call('pexpire', lock, lease_ms) end"),
-        TWO,
-        "keys on n1",
-    ),
+    TAKEN_FROM_ANOTHER.of(WITH_TOKEN, TWO),
+    NO_REENTRY.of(WITH_TOKEN, TWO),
+    REENTRY_DOES_NOT_COUNT.of(WITH_TOKEN, TWO),
+    REENTRY_KEEPS_TTL.of(WITH_TOKEN, TWO),
     wrong(
         WITH_TOKEN,
         "a re-entry raises no token",
@@ -100,13 +86,7 @@ const WRONG: [WrongScript; 22] = [
         TWO,
         "keys on n1",
     ),
-    wrong(
-        LATER,
-        "taken although another holder has it",
-        ("if not (is_free or is_mine) then", "if false then"),
-        READ_LATE,
-        "reply",
-    ),
+    TAKEN_FROM_ANOTHER.of(LATER, READ_LATE),
     wrong(LATER, "no token is raised", ("redis.call('incr', counter)", ""), READ_LATE, "keys on n1"),
     wrong(
         LATER,
@@ -116,13 +96,7 @@ const WRONG: [WrongScript; 22] = [
         "keys on n1",
     ),
     wrong(LATER, "the lease is not set", ("redis.call('pexpire', lock, lease_ms)", ""), READ_LATE, "keys on n1"),
-    wrong(
-        LATER,
-        "the TTL is answered in seconds",
-        ("redis.call('pttl', lock)", "redis.call('ttl', lock)"),
-        READ_LATE,
-        "reply",
-    ),
+    TTL_IN_SECONDS.of(LATER, READ_LATE),
     wrong(
         "fenced/read_token",
         "reading the counter raises it",
@@ -137,22 +111,10 @@ const WRONG: [WrongScript; 22] = [
         "fenced-holder-without-ttl",
         "reply",
     ),
-    wrong("fenced/renew", "the lease is not renewed", ("redis.call('pexpire', lock, lease_ms)", ""), TWO, "keys on n1"),
-    wrong(
-        "fenced/release",
-        "released by any caller",
-        ("if not is_mine then", "if redis.call('exists', lock) == 0 then"),
-        "fenced-force-release",
-        "reply",
-    ),
-    wrong("fenced/release", "deleted before the count reaches 0", ("if holds > 0 then", "if false then"), TWO, "reply"),
-    wrong(
-        "fenced/release",
-        "nothing is published",
-        ("redis.call('publish', channel, message)", ""),
-        TWO,
-        "messages to B",
-    ),
+    LEASE_NOT_RENEWED.of("fenced/renew", TWO),
+    RELEASED_BY_ANY.of("fenced/release", "fenced-force-release"),
+    DELETED_TOO_EARLY.of("fenced/release", TWO),
+    NOTHING_PUBLISHED.of("fenced/release", TWO),
     wrong(
         "fenced/release",
         "the counter is deleted with the lock",
@@ -160,20 +122,8 @@ const WRONG: [WrongScript; 22] = [
         TWO,
         "keys on n1",
     ),
-    wrong(
-        "fenced/force_release",
-        "nothing is published",
-        ("redis.call('publish', channel, message)", ""),
-        "fenced-force-release",
-        "messages to B",
-    ),
-    wrong(
-        "fenced/force_release",
-        "it always answers that there was a lock",
-        ("  return 0\n", "  return 1\n"),
-        "fenced-force-release",
-        "reply",
-    ),
+    NOTHING_PUBLISHED.of("fenced/force_release", "fenced-force-release"),
+    ALWAYS_WAS_HELD.of("fenced/force_release", "fenced-force-release"),
 ];
 
 fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {

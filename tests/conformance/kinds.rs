@@ -35,3 +35,23 @@ pub struct WrongScript {
     /// What differs first, in the shortest history.
     pub caught_by: &'static str,
 }
+
+/// A rule that several kinds have in the same words, made wrong.
+pub struct WrongRule {
+    /// What is wrong.
+    pub rule: &'static str,
+    /// In the text of each of their scripts this …
+    pub right: &'static str,
+    /// … becomes that.
+    pub instead: &'static str,
+    /// What differs first, in the shortest history.
+    pub caught_by: &'static str,
+}
+
+impl WrongRule {
+    /// This rule, made wrong in one script.
+    pub const fn of(self, script: &'static str, scenario: &'static str) -> WrongScript {
+        let Self { rule, right, instead, caught_by } = self;
+        WrongScript { script, rule, right, instead, scenario, caught_by }
+    }
+}

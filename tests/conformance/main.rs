@@ -1,8 +1,9 @@
 //! Real servers keep the rules.
 //!
-//! One file per kind of lock, named as in `model/src/locks` and `impl/src/locks`, and files for what is true of every kind.
-//! Every proof runs on every server version at hand.
+//! One file per kind of lock, named as in `model/src/locks` and `impl/src/locks`, and files for what is true of several kinds
+//! or of every one. Every proof runs on every server version at hand.
 
+mod counted_hold;
 mod drawn;
 mod fair;
 mod fenced;

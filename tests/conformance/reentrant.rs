@@ -1,15 +1,17 @@
 //! The re-entrant lock on real servers. Same rule: `model/src/locks/reentrant.rs`.
 
-use std::collections::BTreeMap;
-
 use lockstep_model::LockKind;
 use lockstep_redis::locks::reentrant::{
     self, ReentrantAcquireReply, ReentrantForceReleaseReply, ReentrantLock, ReentrantReleaseReply, ReentrantRenewReply,
 };
-use lockstep_redis::{Call, Error, HolderId, Names, ReleaseReceipt, Scripts};
-use lockstep_sim::replay::ServerConnection;
-use lockstep_tests::servers::{TestServer, on_every_server};
+use lockstep_redis::{Call, Names, ReleaseReceipt, Scripts};
+use lockstep_tests::servers::on_every_server;
 
+use crate::counted_hold::{
+    self, ALWAYS_WAS_HELD, CountedHoldCalls, DELETED_TOO_EARLY, KEY_STAYS, LEASE_NOT_RENEWED, LOST_LOCK_CREATED_AGAIN,
+    NO_REENTRY, NOTHING_PUBLISHED, PARTIAL_RELEASE_KEEPS_TTL, RECEIPT_STORED, REENTRY_DOES_NOT_COUNT,
+    REENTRY_KEEPS_TTL, RELEASED_BY_ANY, RENEWED_FOR_ANY, TAKEN_FROM_ANOTHER, TTL_IN_SECONDS, prove,
+};
 use crate::histories::random_histories_of;
 use crate::kinds::{KindProofs, WrongScript};
 use crate::{holder, lease};
@@ -25,70 +27,14 @@ pub const PROOFS: KindProofs = KindProofs {
 };
 
 const WRONG: [WrongScript; 21] = [
-    WrongScript {
-        script: "reentrant/acquire",
-        rule: "taken although another holder has it",
-        right: "if not (is_free or is_mine) then",
-        instead: "if false then",
-        scenario: "two-clients-one-node",
-        caught_by: "reply",
-    },
-    WrongScript {
-        script: "reentrant/acquire",
-        rule: "no re-entry",
-        right: "if not (is_free or is_mine) then",
-        instead: "if not is_free then",
-        scenario: "reentry-and-partial-release",
-        caught_by: "reply",
-    },
-    WrongScript {
-        script: "reentrant/acquire",
-        rule: "a re-entry does not count",
-        right: "redis.call('hincrby', lock, holder, 1)",
-        instead: "redis.call('hset', lock, holder, 1)",
-        scenario: "reentry-and-partial-release",
-        caught_by: "keys on n1",
-    },
-    WrongScript {
-        script: "reentrant/acquire",
-        rule: "a re-entry does not reset the TTL",
-        right: "redis.call('pexpire', lock, lease_ms)",
-        instead: "if is_free then redis.call('pexpire', lock, lease_ms) end",
-        scenario: "reentry-and-partial-release",
-        caught_by: "keys on n1",
-    },
-    WrongScript {
-        script: "reentrant/acquire",
-        rule: "the TTL is answered in seconds",
-        right: "redis.call('pttl', lock)",
-        instead: "redis.call('ttl', lock)",
-        scenario: "two-clients-one-node",
-        caught_by: "reply",
-    },
-    WrongScript {
-        script: "reentrant/renew",
-        rule: "a lost lock is created again",
-        right: "local is_held = redis.call('hexists', lock, holder) == 1",
-        instead: "local is_held = redis.call('hsetnx', lock, holder, 1) >= 0",
-        scenario: "pause-longer-than-lease",
-        caught_by: "reply",
-    },
-    WrongScript {
-        script: "reentrant/renew",
-        rule: "renewed for any caller",
-        right: "redis.call('hexists', lock, holder) == 1",
-        instead: "redis.call('exists', lock) == 1",
-        scenario: "pause-longer-than-lease",
-        caught_by: "reply",
-    },
-    WrongScript {
-        script: "reentrant/renew",
-        rule: "the lease is not renewed",
-        right: "redis.call('pexpire', lock, lease_ms)",
-        instead: "",
-        scenario: "two-clients-one-node",
-        caught_by: "keys on n1",
-    },
+    TAKEN_FROM_ANOTHER.of("reentrant/acquire", "two-clients-one-node"),
+    NO_REENTRY.of("reentrant/acquire", "reentry-and-partial-release"),
+    REENTRY_DOES_NOT_COUNT.of("reentrant/acquire", "reentry-and-partial-release"),
+    REENTRY_KEEPS_TTL.of("reentrant/acquire", "reentry-and-partial-release"),
+    TTL_IN_SECONDS.of("reentrant/acquire", "two-clients-one-node"),
+    LOST_LOCK_CREATED_AGAIN.of("reentrant/renew", "pause-longer-than-lease"),
+    RENEWED_FOR_ANY.of("reentrant/renew", "pause-longer-than-lease"),
+    LEASE_NOT_RENEWED.of("reentrant/renew", "two-clients-one-node"),
     WrongScript {
         script: "reentrant/renew",
         rule: "only the first of several locks is renewed",
@@ -105,38 +51,10 @@ const WRONG: [WrongScript; 21] = [
         scenario: "overwritten-lock-ends-other-renewals",
         caught_by: "reply",
     },
-    WrongScript {
-        script: "reentrant/release",
-        rule: "released by any caller",
-        right: "if not is_mine then",
-        instead: "if redis.call('exists', lock) == 0 then",
-        scenario: "foreign-release",
-        caught_by: "reply",
-    },
-    WrongScript {
-        script: "reentrant/release",
-        rule: "deleted before the count reaches 0",
-        right: "if holds > 0 then",
-        instead: "if false then",
-        scenario: "reentry-and-partial-release",
-        caught_by: "reply",
-    },
-    WrongScript {
-        script: "reentrant/release",
-        rule: "a partial release leaves the lease as it was",
-        right: "  redis.call('pexpire', lock, lease_ms)\n",
-        instead: "",
-        scenario: "reentry-and-partial-release",
-        caught_by: "keys on n1",
-    },
-    WrongScript {
-        script: "reentrant/release",
-        rule: "nothing is published",
-        right: "redis.call('publish', channel, message)",
-        instead: "",
-        scenario: "two-clients-one-node",
-        caught_by: "messages to B",
-    },
+    RELEASED_BY_ANY.of("reentrant/release", "foreign-release"),
+    DELETED_TOO_EARLY.of("reentrant/release", "reentry-and-partial-release"),
+    PARTIAL_RELEASE_KEEPS_TTL.of("reentrant/release", "reentry-and-partial-release"),
+    NOTHING_PUBLISHED.of("reentrant/release", "two-clients-one-node"),
     WrongScript {
         script: "reentrant/release",
         rule: "published on another channel",
@@ -153,46 +71,11 @@ const WRONG: [WrongScript; 21] = [
         scenario: "two-clients-one-node",
         caught_by: "messages to B",
     },
-    WrongScript {
-        script: "reentrant/release",
-        rule: "the key stays",
-        right: "redis.call('del', lock)",
-        instead: "",
-        scenario: "two-clients-one-node",
-        caught_by: "keys on n1",
-    },
-    WrongScript {
-        script: "reentrant/release_without_receipt",
-        rule: "released by any caller",
-        right: "if not is_mine then",
-        instead: "if redis.call('exists', lock) == 0 then",
-        scenario: "missed-renewal-of-2021",
-        caught_by: "reply",
-    },
-    WrongScript {
-        script: "reentrant/release_without_receipt",
-        rule: "a receipt is stored",
-        right: "redis.call('del', lock)",
-        instead: "redis.call('del', lock) redis.call('set', 'receipt', 1)",
-        scenario: "missed-renewal-of-2021",
-        caught_by: "keys on n1",
-    },
-    WrongScript {
-        script: "reentrant/force_release",
-        rule: "nothing is published",
-        right: "redis.call('publish', channel, message)",
-        instead: "",
-        scenario: "force-release",
-        caught_by: "messages to B",
-    },
-    WrongScript {
-        script: "reentrant/force_release",
-        rule: "it always answers that there was a lock",
-        right: "  return 0\n",
-        instead: "  return 1\n",
-        scenario: "force-release",
-        caught_by: "reply",
-    },
+    KEY_STAYS.of("reentrant/release", "two-clients-one-node"),
+    RELEASED_BY_ANY.of("reentrant/release_without_receipt", "missed-renewal-of-2021"),
+    RECEIPT_STORED.of("reentrant/release_without_receipt", "missed-renewal-of-2021"),
+    NOTHING_PUBLISHED.of("reentrant/force_release", "force-release"),
+    ALWAYS_WAS_HELD.of("reentrant/force_release", "force-release"),
 ];
 
 fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
@@ -208,212 +91,25 @@ fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
     ]
 }
 
-const CHANNEL: &str = "redisson_lock__channel:{lock}";
+const CALLS: CountedHoldCalls = CountedHoldCalls {
+    acquire: reentrant::acquire,
+    renew: |scripts, names, holder, lease| reentrant::renew(scripts, [(names, holder)], lease),
+    release: reentrant::release,
+    release_without_receipt: reentrant::release_without_receipt,
+    force_release: reentrant::force_release,
+    unlock_messages: &["0"],
+};
 
-fn lock_on(server: &TestServer) -> ReentrantLock<ServerConnection> {
-    ReentrantLock::new(server.connect(), Names::of("lock"), Scripts::built_in())
-}
-
-/// Sends one release, without deleting its receipt: so it can be sent twice and the receipt can be read.
-fn send_release(server: &TestServer, holder: &HolderId, lease_ms: u64, release_id: &str) -> ReentrantReleaseReply {
-    let receipt = ReleaseReceipt::new(release_id, lease(20_000));
-    let call = reentrant::release(&Scripts::built_in(), &Names::of("lock"), holder, lease(lease_ms), &receipt);
-    call.ask(&mut server.connect()).unwrap()
-}
-
-fn receipt_of(server: &TestServer, release_id: &str) -> Option<String> {
-    server.ask(&format!("GET redisson_unlock_latch:{{lock}}:{release_id}"))
-}
-
-fn holds(holder: &str, count: i64) -> BTreeMap<String, i64> {
-    BTreeMap::from([(holder.to_owned(), count)])
-}
-
-#[test]
-fn a_free_lock_is_taken_with_one_hold_and_its_lease() {
-    on_every_server(|server| {
-        assert_eq!(lock_on(server).acquire(&holder("A"), lease(60_000)).unwrap(), ReentrantAcquireReply::Acquired);
-        assert_eq!(server.fields("lock"), holds("A:1", 1));
-        assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
-    });
-}
-
-/// The last lease counts, not the longest.
-#[test]
-fn entering_again_counts_and_makes_the_lease_whole_again() {
-    on_every_server(|server| {
-        let mut lock = lock_on(server);
-        for (count, lease_ms) in [(1, 60_000), (2, 90_000), (3, 30_000)] {
-            assert_eq!(lock.acquire(&holder("A"), lease(lease_ms)).unwrap(), ReentrantAcquireReply::Acquired);
-            assert_eq!(server.fields("lock"), holds("A:1", count));
-            assert_eq!(server.ask::<i64>("PTTL lock"), lease_ms.cast_signed());
-        }
-    });
-}
-
-#[test]
-fn another_client_is_answered_the_remaining_lease() {
-    on_every_server(|server| {
-        let mut lock = lock_on(server);
-        lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        for stranger in [holder("B"), HolderId::new("A", 2)] {
-            let reply = lock.acquire(&stranger, lease(90_000)).unwrap();
-            let ReentrantAcquireReply::Busy { ttl_ms } = reply else { panic!("{stranger}: {reply:?}") };
-            assert_eq!(ttl_ms, 60_000);
-        }
-        assert_eq!(server.fields("lock"), holds("A:1", 1));
-        assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
-    });
-}
-
-/// A waiter could then wait for nothing but the unlock message.
-#[test]
-fn a_lock_without_a_lease_is_busy_without_end() {
-    on_every_server(|server| {
-        server.ask::<()>("HSET lock A:1 1");
-        assert_eq!(
-            lock_on(server).acquire(&holder("B"), lease(60_000)).unwrap(),
-            ReentrantAcquireReply::Busy { ttl_ms: -1 }
-        );
-    });
-}
-
-#[test]
-fn a_lock_whose_lease_has_run_out_can_be_taken_and_publishes_nothing() {
-    on_every_server(|server| {
-        let mut lock = lock_on(server);
-        let mut listener = server.listen(CHANNEL);
-        lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        server.wait_ms(60_000);
-        assert_eq!(lock.acquire(&holder("B"), lease(60_000)).unwrap(), ReentrantAcquireReply::Busy { ttl_ms: 0 });
-        server.wait_ms(1);
-        assert_eq!(lock.acquire(&holder("B"), lease(60_000)).unwrap(), ReentrantAcquireReply::Acquired);
-        assert_eq!(server.fields("lock"), holds("B:1", 1));
-        assert_eq!(listener.messages(), [""; 0]);
-    });
-}
-
-#[test]
-fn a_release_of_one_hold_of_two_keeps_the_lock_and_makes_the_lease_whole_again() {
-    on_every_server(|server| {
-        let mut lock = lock_on(server);
-        let mut listener = server.listen(CHANNEL);
-        lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        assert_eq!(send_release(server, &holder("A"), 90_000, "r1"), ReentrantReleaseReply::StillHeld);
-        assert_eq!(server.fields("lock"), holds("A:1", 1));
-        assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
-        assert_eq!(receipt_of(server, "r1").as_deref(), Some("0"));
-        assert_eq!(listener.messages(), [""; 0]);
-    });
-}
+prove!(CALLS);
 
 #[test]
 fn the_last_release_frees_the_lock_and_wakes_a_waiter() {
-    on_every_server(|server| {
-        let mut listener = server.listen(CHANNEL);
-        lock_on(server).acquire(&holder("A"), lease(60_000)).unwrap();
-        assert_eq!(send_release(server, &holder("A"), 60_000, "r1"), ReentrantReleaseReply::Released);
-        assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
-        assert_eq!(listener.messages(), ["0"]);
-        assert_eq!(receipt_of(server, "r1").as_deref(), Some("1"));
-        assert_eq!(server.ask::<i64>("PTTL redisson_unlock_latch:{lock}:r1"), 20_000);
-    });
-}
-
-/// After a lost reply the release is sent again: the second hold must not be released.
-#[test]
-fn a_release_sent_again_releases_one_hold_only() {
-    on_every_server(|server| {
-        let mut lock = lock_on(server);
-        lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        assert_eq!(send_release(server, &holder("A"), 60_000, "r1"), ReentrantReleaseReply::StillHeld);
-        assert_eq!(send_release(server, &holder("A"), 60_000, "r1"), ReentrantReleaseReply::StillHeld);
-        assert_eq!(server.fields("lock"), holds("A:1", 1));
-    });
-}
-
-/// The lock was taken again in between, even by the same holder: the old release must not affect it.
-#[test]
-fn a_last_release_sent_again_does_not_affect_the_next_grant() {
-    on_every_server(|server| {
-        for next in ["B", "A"] {
-            let mut lock = lock_on(server);
-            let mut listener = server.listen(CHANNEL);
-            let release_id = format!("before-{next}");
-            lock.acquire(&holder("A"), lease(60_000)).unwrap();
-            assert_eq!(send_release(server, &holder("A"), 60_000, &release_id), ReentrantReleaseReply::Released);
-            lock.acquire(&holder(next), lease(60_000)).unwrap();
-            assert_eq!(send_release(server, &holder("A"), 60_000, &release_id), ReentrantReleaseReply::Released);
-            assert_eq!(server.fields("lock"), holds(&format!("{next}:1"), 1));
-            assert_eq!(listener.messages(), ["0"]);
-            lock.force_release().unwrap();
-        }
-    });
-}
-
-/// Redisson 3.15, and the reason for receipts: one release that is sent twice releases two holds.
-#[test]
-fn without_a_receipt_a_release_sent_again_releases_another_hold() {
-    on_every_server(|server| {
-        let mut lock = lock_on(server);
-        let mut listener = server.listen(CHANNEL);
-        lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        let call =
-            reentrant::release_without_receipt(&Scripts::built_in(), &Names::of("lock"), &holder("A"), lease(90_000));
-        let send = || -> ReentrantReleaseReply { call.ask(&mut server.connect()).unwrap() };
-        assert_eq!(send(), ReentrantReleaseReply::StillHeld);
-        assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
-        assert_eq!(send(), ReentrantReleaseReply::Released);
-        assert_eq!(send(), ReentrantReleaseReply::NotHeld);
-        assert_eq!(listener.messages(), ["0"]);
-        assert_eq!(server.ask::<i64>("DBSIZE"), 0);
-    });
+    counted_hold::the_last_release_frees_the_lock(&CALLS);
 }
 
 #[test]
-fn a_foreign_release_changes_nothing_and_leaves_no_receipt() {
-    on_every_server(|server| {
-        let mut listener = server.listen(CHANNEL);
-        lock_on(server).acquire(&holder("A"), lease(60_000)).unwrap();
-        assert_eq!(send_release(server, &holder("B"), 90_000, "r1"), ReentrantReleaseReply::NotHeld);
-        assert_eq!(server.fields("lock"), holds("A:1", 1));
-        assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
-        assert_eq!(receipt_of(server, "r1"), None);
-        assert_eq!(listener.messages(), [""; 0]);
-    });
-}
-
-#[test]
-fn the_client_deletes_the_receipt_once_it_has_the_reply() {
-    on_every_server(|server| {
-        let mut lock = lock_on(server);
-        lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        let receipt = ReleaseReceipt::new("r1", ReleaseReceipt::LEASE);
-        assert_eq!(lock.release(&holder("A"), lease(60_000), &receipt).unwrap(), ReentrantReleaseReply::Released);
-        assert_eq!(server.ask::<i64>("DBSIZE"), 0);
-    });
-}
-
-#[test]
-fn renewing_makes_the_lease_whole_again_and_counts_nothing() {
-    on_every_server(|server| {
-        let mut lock = lock_on(server);
-        lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        assert_eq!(lock.renew(&holder("A"), lease(90_000)).unwrap(), ReentrantRenewReply::Renewed);
-        assert_eq!(server.fields("lock"), holds("A:1", 1));
-        assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
-    });
-}
-
-#[test]
-fn renewing_a_lost_lock_does_not_create_it() {
-    on_every_server(|server| {
-        assert_eq!(lock_on(server).renew(&holder("A"), lease(60_000)).unwrap(), ReentrantRenewReply::NotHeld);
-        assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
-    });
+fn a_forced_release_frees_the_lock_of_any_holder_and_wakes_a_waiter() {
+    counted_hold::a_forced_release_frees_the_lock_of_any_holder(&CALLS);
 }
 
 /// If one lock is lost, the others are still renewed.
@@ -445,50 +141,20 @@ fn a_batch_is_answered_lock_by_lock_in_its_order() {
 }
 
 #[test]
-fn a_forced_release_frees_the_lock_of_any_holder_and_wakes_a_waiter() {
+fn the_client_deletes_the_receipt_once_it_has_the_reply() {
     on_every_server(|server| {
-        let mut lock = lock_on(server);
-        let mut listener = server.listen(CHANNEL);
-        lock.acquire(&holder("A"), lease(60_000)).unwrap();
+        let mut lock = ReentrantLock::new(server.connect(), Names::of("lock"), Scripts::built_in());
+        assert_eq!(lock.acquire(&holder("A"), lease(60_000)).unwrap(), ReentrantAcquireReply::Acquired);
+        assert_eq!(lock.renew(&holder("A"), lease(60_000)).unwrap(), ReentrantRenewReply::Renewed);
+        let receipt = ReleaseReceipt::new("r1", ReleaseReceipt::LEASE);
+        assert_eq!(lock.release(&holder("A"), lease(60_000), &receipt).unwrap(), ReentrantReleaseReply::Released);
+        assert_eq!(server.ask::<i64>("DBSIZE"), 0);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
         assert_eq!(lock.force_release().unwrap(), ReentrantForceReleaseReply::Released);
-        assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
-        assert_eq!(lock.force_release().unwrap(), ReentrantForceReleaseReply::WasFree);
-        assert_eq!(listener.messages(), ["0"]);
     });
 }
 
 #[test]
 fn random_histories_of_the_reentrant_lock_agree_on_every_server() {
     random_histories_of(LockKind::Reentrant);
-}
-
-/// Only writes are refused. A client that still asks an old master that is a replica now is answered "busy" or "not yours"
-/// from the replica's data, however old they are.
-#[test]
-fn a_replica_still_answers_what_needs_no_write() {
-    on_every_server(|server| {
-        let (scripts, names) = (Scripts::built_in(), Names::of("lock"));
-        let mut connection = server.connect();
-        let acquire = |client: &str| reentrant::acquire(&scripts, &names, &holder(client), lease(60_000));
-        acquire("A").run(&mut connection).expect("acquire");
-        server.make_replica();
-        let busy = acquire("B").ask(&mut connection).expect("a reply");
-        assert!(matches!(busy, ReentrantAcquireReply::Busy { .. }), "{busy:?}");
-        let receipt = ReleaseReceipt::new("r1", ReleaseReceipt::LEASE);
-        let release = reentrant::release(&scripts, &names, &holder("B"), lease(60_000), &receipt);
-        let foreign: ReentrantReleaseReply = release.ask(&mut connection).expect("a reply");
-        assert_eq!(foreign, ReentrantReleaseReply::NotHeld);
-    });
-}
-
-/// The outcome of a script that runs into an error is known; only a missing answer leaves it unknown.
-#[test]
-fn a_key_of_another_type_is_an_error_of_redis_and_no_unknown_outcome() {
-    on_every_server(|server| {
-        server.ask::<()>("SET lock text");
-        let acquire = reentrant::acquire(&Scripts::built_in(), &Names::of("lock"), &holder("A"), lease(10_000));
-        let error = acquire.run(&mut server.connect()).unwrap_err();
-        assert!(matches!(error, Error::Redis { script: "reentrant/acquire", .. }), "{error}");
-    });
 }
