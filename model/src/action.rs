@@ -222,6 +222,8 @@ actions! {
     // Clients.
     /// A thread asks for the lock, or to enter it once more.
     Acquire { client, thread } = "acquire", when |_config| true;
+    /// A client whose call goes on asks for its next part of the lock.
+    NextPart { client, thread } = "next_part", when |config| config.takes_several();
     /// A refused thread subscribes to the unlock channel.
     Subscribe { client, thread } = "subscribe", when |config| sleeps(config);
     /// Subscribed, it asks again: the lock may have been freed before the subscription was there.
@@ -239,7 +241,9 @@ actions! {
         config.can_lack_replicas() && !config.is_split() && !config.keeps_unacknowledged_grants()
     };
     /// A thread that has taken the lock sets its TTL.
-    SetTtl { client, thread } = "set_ttl", when |config| config.sets_ttl_apart() && !config.is_split();
+    SetTtl { client, thread } = "set_ttl", when |config| {
+        (config.sets_ttl_apart() || config.sets_final_lease()) && !config.is_split()
+    };
     /// A holder reads its fencing token from the counter.
     ReadToken { client, thread } = "read_token", when |config| config.reads_tokens();
     /// A holder writes to the resource.
@@ -248,6 +252,8 @@ actions! {
     Arrive { client, thread } = "arrive", when |config| config.resource.is_some_and(Resource::is_far);
     /// A holder gives back one hold.
     Release { client, thread } = "release", when |_config| true;
+    /// A client gives back its next part of the lock: of an `unlock()`, or of a call that has failed.
+    GiveBack { client, thread } = "give_back", when |config| config.takes_several();
     /// A client learns which node is the master now.
     Discover { client } = "discover", when |config| config.can_fail_over();
     /// A client goes back to an old master that says it is one.

@@ -24,6 +24,8 @@ pub const MAX_READ_HOLDS: u8 = 4;
 pub const MAX_TICKS: u8 = 60;
 /// The longest time until a deadline in a queue, in ticks: deadlines add up, each to that of the one before.
 pub const MAX_DEADLINE_TICKS: u8 = 240;
+/// Ticks of a time that lies beyond every run: a TTL of that length or more.
+pub const FAR_TICKS: u8 = 250;
 /// Ticks of one jump of a clock, forward or backward: all jumps of a budget together still fit into a byte.
 pub const MAX_JUMP: i8 = 15;
 /// Acquires of one client, when they are bounded.

@@ -42,6 +42,8 @@ mutants! {
     DeadHeadStays,
     /// A reader is refused while another one reads.
     ReadersExclude,
+    /// A call that does not get all parts keeps those that it has.
+    PartsKept,
     // Clients.
     /// After subscribing the waiter sleeps at once, without asking again.
     NoSecondAsk,

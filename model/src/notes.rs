@@ -85,7 +85,7 @@ macro_rules! bit_set {
 
 bit_set! {
     /// What happened in a step beside its reply: for pictures, for coverage, for the antecedents of properties.
-    Happenings(u32) of Happening
+    Happenings(u64) of Happening
 }
 
 bit_set! {
@@ -189,6 +189,8 @@ happenings! {
     ValidityOver = "validity_over",
     /// A reader was granted the lock beside another one.
     ReadersShared = "readers_shared",
+    /// A call did not get all parts of a lock, and gives back those that it has.
+    PartsGivenUp = "parts_given_up",
 }
 
 /// Declares the rules about a step.
@@ -233,15 +235,17 @@ breaches! {
     Overtaken,
     /// A reader was refused, and nobody else had the lock for writing.
     ReaderRefused,
+    /// A call has ended, and left a part of the lock stored for its client, which counts on none.
+    PartLeft,
 }
 
 impl Breach {
     /// Which bit of a set it is. A world is full to the last byte, and beside a resource neither refusals nor places in a queue are
-    /// counted, and there are no readers: they share theirs with what only a resource shows.
+    /// counted, and there are no readers and no parts: they share theirs with what only a resource shows.
     const fn bit(self) -> u8 {
         match self {
             Self::RefusedAndGranted => Self::TokenNotGreater as u8,
-            Self::Overtaken | Self::ReaderRefused => Self::EffectOutOfOrder as u8,
+            Self::Overtaken | Self::ReaderRefused | Self::PartLeft => Self::EffectOutOfOrder as u8,
             other => other as u8,
         }
     }

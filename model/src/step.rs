@@ -6,6 +6,7 @@
 use crate::action::{Action, Party};
 use crate::config::faults::Fault;
 use crate::config::sections::Config;
+use crate::locks::contract::Lock as _;
 use crate::locks::holder::Holder;
 use crate::locks::tokens::TokenStore as _;
 use crate::locks::values::ValueStore as _;
@@ -15,7 +16,7 @@ use crate::reply::Reply;
 use crate::world::context::Context;
 use crate::world::layout::Layout;
 use crate::world::state::World;
-use crate::world::{failover_end, queue, resource, tokens, values};
+use crate::world::{failover_end, parts, queue, resource, tokens, values};
 
 /// What one action leads to.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +68,9 @@ pub fn step_into<Y: Layout>(config: &Config, world: &World<Y>, action: Action, a
     failover_end::note_end(config, next);
     note_vanished_grant(world, next, action, &mut notes);
     queue::note_overtaken(world, next, &mut notes);
+    if Y::Lock::FACTS.parts.is_there() {
+        parts::note_left(world, next, &mut notes);
+    }
     note_tests(config, world, next, action, &mut notes);
     if config.resource.is_some() {
         resource::forget_unused_ranks(next);
@@ -90,6 +94,8 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
     match action {
         // Clients.
         Action::Acquire { client, thread } => context.acquire(Holder::new(client, thread)),
+        Action::NextPart { client, thread } => context.next_part(Holder::new(client, thread)),
+        Action::GiveBack { client, thread } => context.give_back(Holder::new(client, thread)),
         Action::Subscribe { client, thread } => context.subscribe(Holder::new(client, thread)),
         Action::SecondAsk { client, thread } => context.second_ask(Holder::new(client, thread)),
         Action::WakeByMessage { client, thread } => context.wake_by_message(Holder::new(client, thread)),
@@ -244,6 +250,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
         }
         let is_rightful = match action {
             Action::Release { client, thread }
+            | Action::GiveBack { client, thread }
             | Action::Undo { client, thread }
             | Action::ForeignRelease { client, thread } => Holder::new(client, thread) == hold.by.holder,
             Action::ForceRelease { .. } | Action::Expire { .. } | Action::Tick | Action::ClockJump { .. } => true,
@@ -251,6 +258,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
                 request.verb.releases() && Holder::new(client, request.thread) == hold.by.holder
             }),
             Action::Acquire { .. }
+            | Action::NextPart { .. }
             | Action::Subscribe { .. }
             | Action::SecondAsk { .. }
             | Action::WakeByMessage { .. }

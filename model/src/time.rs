@@ -20,6 +20,9 @@ impl Timer {
     /// has no TTL.
     pub(crate) const UNWRITTEN: Self = Self(u8::MAX - 3);
 
+    /// So far away that no run comes near it, and no tick brings it nearer: at least [`FAR_TICKS`](crate::limits::FAR_TICKS).
+    pub const FAR: Self = Self(crate::limits::FAR_TICKS);
+
     /// Due in this many ticks. Configured times are at most [`MAX_TICKS`](crate::limits::MAX_TICKS), far below `OFF`.
     pub const fn ticks(ticks: u8) -> Self {
         Self(ticks)
@@ -62,7 +65,7 @@ impl Timer {
     /// passed. A timer that is off stays off.
     pub(crate) fn moved(self, ticks: i8) -> Option<Self> {
         match self.left() {
-            None => Some(self),
+            None | Some(crate::limits::FAR_TICKS) => Some(self),
             Some(left) => u8::try_from(i16::from(left) - i16::from(ticks)).ok().map(Self),
         }
     }
@@ -71,7 +74,7 @@ impl Timer {
     #[must_use]
     pub const fn later(self) -> Self {
         match self {
-            Self::OFF | Self::OVERDUE | Self::UNWRITTEN => self,
+            Self::OFF | Self::OVERDUE | Self::UNWRITTEN | Self::FAR => self,
             Self::SOON => Self::DUE,
             Self(ticks) => Self(ticks.saturating_sub(1)),
         }
@@ -93,6 +96,7 @@ impl Default for Timer {
 impl fmt::Debug for Timer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.left() {
+            Some(crate::limits::FAR_TICKS) => f.write_str("far"),
             Some(left) => write!(f, "{left}"),
             None => f.write_str("off"),
         }

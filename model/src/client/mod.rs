@@ -8,6 +8,7 @@ pub(crate) mod due;
 mod finished;
 pub(crate) mod interrupt;
 pub(crate) mod named_renewals;
+mod parts;
 pub(crate) mod process;
 pub mod renewal_table;
 pub mod requests;

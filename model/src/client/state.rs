@@ -206,6 +206,10 @@ pub enum Phase {
     Undoing,
     /// It was granted the lock, and is about to set its TTL, or its request for that is in flight.
     SettingTtl,
+    /// Of a lock that has parts: it is the next one to be asked for.
+    NextPart,
+    /// Of a lock that has parts: it is the next one to be given back.
+    GivingBack,
 }
 
 /// What the waiters of a process share: one entry per lock.
@@ -220,7 +224,7 @@ pub struct WakeupEntry {
 
 impl Phase {
     /// Every one, in order.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 13] = [
         Self::Idle,
         Self::Refused,
         Self::Subscribed,
@@ -232,6 +236,8 @@ impl Phase {
         Self::Confirming,
         Self::Undoing,
         Self::SettingTtl,
+        Self::NextPart,
+        Self::GivingBack,
     ];
 
     /// Whether a thread here uses its process's wake-up entry, and with it the subscription.
@@ -321,7 +327,7 @@ impl Thread {
 
     /// Whether it has a hold that it has not called release for, as far as it knows.
     pub const fn has_hold(&self) -> bool {
-        self.holds() > matches!(self.phase, Phase::Releasing) as u8
+        self.holds() > matches!(self.phase, Phase::Releasing | Phase::GivingBack) as u8
     }
 
     /// Whether it believes it holds. A thread that has called release does not count on that hold any more, nor does one that has
@@ -332,7 +338,10 @@ impl Thread {
 
     /// Whether it is somewhere in `lock()`, and not granted yet.
     pub const fn is_waiting(&self) -> bool {
-        matches!(self.phase, Phase::Refused | Phase::Subscribed | Phase::Waiting | Phase::Asking | Phase::AskingAgain)
+        matches!(
+            self.phase,
+            Phase::Refused | Phase::Subscribed | Phase::Waiting | Phase::Asking | Phase::AskingAgain | Phase::NextPart
+        )
     }
 
     /// Whether it was granted the lock and does not believe it yet.

@@ -28,6 +28,9 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A thread hears the answer to that: it holds now, as far as it knows, unless the server has refused to write or does not
     /// answer.
     pub(crate) fn hear_ttl(&mut self, thread: u8, reply: Reply) {
+        if self.config.has_parts() {
+            return self.hear_final_lease(thread, reply);
+        }
         if matches!(reply, Reply::TtlSet | Reply::NoTtlSet) {
             let token = self.thread(thread).token;
             self.believe(thread, token);

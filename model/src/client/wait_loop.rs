@@ -51,7 +51,7 @@ impl<Q: InFlight> Process<'_, Q> {
             return None;
         }
         // A client that asks once does not wait: it has its answer when that comes.
-        beginning.wait_left = Timer::optional(config.time.wait_limit.filter(|limit| *limit > 0));
+        beginning.wait_left = Timer::optional(config.call_limit());
         // An interrupt that an earlier call has swallowed is not of this one.
         if config.faults.client_clock_jump > 0 {
             beginning.limit_left = beginning.wait_left;
@@ -63,7 +63,7 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// Whether the other thread of its client is inside a call, where both are one thread of the application.
     fn is_busy_beside(&self, thread: u8) -> bool {
-        self.config.shares() && self.client.is_calling_beside(thread)
+        (self.config.shares() || self.config.has_parts()) && self.client.is_calling_beside(thread)
     }
 
     /// Whether a thread may ask for the lock now. After a failover it waits for the lock delay; a holder that would enter
@@ -134,7 +134,7 @@ impl<Q: InFlight> Process<'_, Q> {
             return None;
         }
         self.notes.happened(Happening::LimitReached);
-        self.leave(thread);
+        self.end_call(thread);
         Some(())
     }
 
@@ -145,6 +145,7 @@ impl<Q: InFlight> Process<'_, Q> {
             && releasing.phase == Phase::Idle
             && releasing.has_hold()
             && !self.is_busy_beside(thread)
+            && self.config.may_release_as(thread)
     }
 
     /// Whether a thread can call release although it does not believe it holds.
@@ -160,7 +161,8 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A thread hears the reply to its acquire. True: it holds now, as far as it knows.
     pub(crate) fn hear_acquire(&mut self, thread: u8, reply: Reply, token: u8) -> bool {
         let counted = self.thread(thread).valid_left();
-        match OnePart.next(Some(reply)) {
+        let next = if self.config.has_parts() { self.next_of_parts(thread, reply) } else { OnePart.next(Some(reply)) };
+        match next {
             Next::Wait { .. } if self.believes_refusals() || self.config.takes_for_grant(reply) => {
                 self.leave(thread);
                 self.count_grant(thread, counted);
@@ -168,7 +170,11 @@ impl<Q: InFlight> Process<'_, Q> {
                 return true;
             }
             Next::Wait { remaining } => self.refuse(thread, remaining),
-            Next::GiveUp => self.leave(thread),
+            Next::GiveUp => self.end_call(thread),
+            Next::Ask { .. } | Next::Believe if self.config.has_parts() => {
+                self.take_part(thread, next);
+                return true;
+            }
             Next::Believe => {
                 let has_swallowed = self.thread(thread).has_swallowed();
                 self.leave(thread);
@@ -221,6 +227,9 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// A thread hears the reply to its release.
     pub(crate) fn hear_release(&mut self, thread: u8, reply: Reply) {
+        if self.config.has_parts() {
+            return self.hear_part_release(thread, Some(reply));
+        }
         let holding = self.thread_mut(thread);
         holding.phase = Phase::Idle;
         if matches!(reply, Reply::Released | Reply::StillHeld) {
@@ -251,6 +260,9 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// The thread counts on one hold less, whatever the node stores.
     pub(crate) fn drop_hold(&mut self, thread: u8) {
+        if self.config.has_parts() {
+            return self.hear_part_release(thread, None);
+        }
         let holding = self.thread_mut(thread);
         holding.set_holds(holding.holds().saturating_sub(1));
         self.settle(thread);
@@ -283,6 +295,9 @@ impl<Q: InFlight> Process<'_, Q> {
             refused.phase = Phase::Idle;
             refused.wait_left = Timer::OFF;
             refused.forget_limit(looks);
+            if config.has_parts() {
+                self.part_refused(Timer::OFF, false);
+            }
             return;
         }
         if matches!(refused.phase, Phase::Idle | Phase::Asking) && publishes {
@@ -312,6 +327,15 @@ impl<Q: InFlight> Process<'_, Q> {
         self.config.lock.facts().spins()
             && self.thread(thread).wait_left.is_due()
             && !self.config.is_mutated(Mutant::WaitLimitIgnored)
+    }
+
+    /// The call of a thread ends without the lock; or, where the lock has parts, its attempt to take them does.
+    fn end_call(&mut self, thread: u8) {
+        let (wait_left, is_later) = (self.thread(thread).wait_left, self.thread(thread).is_in_later_round());
+        self.leave(thread);
+        if self.config.has_parts() {
+            self.part_refused(wait_left, is_later);
+        }
     }
 
     /// A thread leaves `lock()`, with the lock or without. With the last waiter the process's subscription ends, and with it
@@ -399,17 +423,19 @@ impl<Q: InFlight> Process<'_, Q> {
         let may_enter_again = self.config.clients.max_holds > 1;
         let swallows_interrupts = self.config.swallows_interrupts();
         let (looks, keeps_on) = (self.config.looks_at_clock(), self.config.is_mutated(Mutant::ValidityIgnored));
+        // A round that is over is followed by the next one, or by the release of what was taken.
+        let (has_limit, has_parts) = (self.config.time.wait_limit.is_some(), self.config.has_parts());
         let (spins, back_off) = (self.config.lock.facts().spins(), Timer::ticks(self.config.time.poll_every));
         let client = &mut *self.client;
         if !client.is_alive() {
             return false;
         }
         for thread in &mut client.threads {
-            let has_no_limit = thread.limit_left == Timer::OFF || swallows_interrupts || looks;
+            let has_no_limit = thread.limit_left == Timer::OFF || swallows_interrupts || looks || has_parts;
             let limit = if has_no_limit { thread.wait_left } else { thread.limit_left };
             // One that spins may be asleep when its limit is due; it does not fall asleep after that.
             let is_late = !spins || thread.phase == Phase::Waiting && thread.wake_in == back_off;
-            is_overrun |= client.mode == Mode::Running && thread.is_waiting() && limit.is_due() && is_late;
+            is_overrun |= has_limit && client.mode == Mode::Running && thread.is_waiting() && limit.is_due() && is_late;
             thread.wait_left = thread.wait_left.later();
             if looks {
                 thread.validity_passes(client.mode, keeps_on, self.notes);

@@ -21,6 +21,49 @@ pub enum ClientRole {
     Writer,
 }
 
+/// Which parts of a lock that has two ([`Facts::parts`](crate::locks::Facts::parts)) a client takes, and in which order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum PartOrder {
+    /// The first one, then the second one.
+    #[default]
+    InOrder,
+    /// The second one, then the first one.
+    Reversed,
+    /// The first one only.
+    FirstOnly,
+    /// The second one only.
+    SecondOnly,
+}
+
+impl PartOrder {
+    /// The part that is taken first, and given back first; counted from 0.
+    pub const fn first(self) -> u8 {
+        match self {
+            Self::InOrder | Self::FirstOnly => 0,
+            Self::Reversed | Self::SecondOnly => 1,
+        }
+    }
+
+    /// The part that comes after that one; `None`: that was the last.
+    pub const fn after(self, part: u8) -> Option<u8> {
+        match (self, part) {
+            (Self::InOrder, 0) => Some(1),
+            (Self::Reversed, 1) => Some(0),
+            _ => None,
+        }
+    }
+
+    /// How many there are.
+    pub const fn count(self) -> u8 {
+        match self {
+            Self::InOrder | Self::Reversed => 2,
+            Self::FirstOnly | Self::SecondOnly => 1,
+        }
+    }
+}
+
 /// Everything in which one client may differ from another; times in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -42,6 +85,9 @@ pub struct ClientSettings {
     /// Which sides of a lock that has two it uses.
     #[serde(default, skip_serializing_if = "is_default")]
     pub role: ClientRole,
+    /// Which parts of a lock that has two it takes, and in which order.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub parts: PartOrder,
     /// Its protocol profile and overrides.
     pub protocol: Protocol,
     /// How it handles unanswered requests.

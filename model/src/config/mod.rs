@@ -17,7 +17,7 @@ pub use crate::limits::*;
 pub use crate::locks::kind::LockKind;
 pub use bounds::Bounds;
 pub use calls::{Calls, InterruptedAcquire, RefusedCall, Registration, RequestId, Resend, StaleRenewal, UnansweredAsk};
-pub use clients::{ClientRole, ClientSettings, ClientTables};
+pub use clients::{ClientRole, ClientSettings, ClientTables, PartOrder};
 pub use faults::{Fault, Faults};
 pub use node_set::NodeSet;
 pub use profiles::Profile;
@@ -27,7 +27,7 @@ pub use sections::{
     MessageDelay, Network, NetworkMode, PromoteRule, ReplicasLeave, Resource, StopsAt, Time, Ttls, WriteDelay,
 };
 pub use switches::{
-    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, FailedRenewal, InterruptedWaiter, MissedRenewal, NoTtlAnswer,
-    PartialRelease, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, SubscribeTo,
-    TokenRule, ValueRule, WaitAfter, WaitRule,
+    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, FailedPart, FailedRenewal, FinalLease, InterruptedWaiter,
+    MissedRenewal, NoTtlAnswer, PartialRelease, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease,
+    RenewalTimer, RoundLease, SubscribeTo, TokenRule, ValueRule, WaitAfter, WaitRule,
 };

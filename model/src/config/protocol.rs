@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::defaults::{is_default, is_usual_batch, usual_batch};
 use super::profiles::Profile;
 use super::switches::{
-    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, FailedRenewal, InterruptedWaiter, MissedRenewal, NoTtlAnswer,
-    PartialRelease, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, SubscribeTo,
-    TokenRule, ValueRule, WaitAfter, WaitRule,
+    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, FailedPart, FailedRenewal, FinalLease, InterruptedWaiter,
+    MissedRenewal, NoTtlAnswer, PartialRelease, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease,
+    RenewalTimer, RoundLease, SubscribeTo, TokenRule, ValueRule, WaitAfter, WaitRule,
 };
 use crate::limits::RENEWAL_BATCH;
 
@@ -44,6 +44,15 @@ pub struct Protocol {
     /// ask is that of the object ([`Facts::asks_by_object_lease`](crate::locks::Facts::asks_by_object_lease)).
     #[serde(default, skip_serializing_if = "is_default")]
     pub refused_lease: RefusedLease,
+    /// By which lease a call goes on in its later rounds; read where a call that names one takes several parts in rounds.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub round_lease: RoundLease,
+    /// Whose hold gets its lease at the end of an acquire; read where a call that names one takes several parts.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub final_lease: FinalLease,
+    /// What a release does when that of one part fails; read for a lock of several parts.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub failed_part: FailedPart,
     /// Which answer of `WAIT` is sufficient; read where acquires wait for replicas.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wait_rule: WaitRule,
@@ -105,6 +114,9 @@ impl Profile {
             failed_renewal: FailedRenewal::Retry,
             remembered_lease: RememberedLease::UntilReleased,
             refused_lease: RefusedLease::Remembered,
+            round_lease: RoundLease::Multiplied,
+            final_lease: FinalLease::AnyHold,
+            failed_part: FailedPart::Stops,
             wait_rule: WaitRule::Any,
             // Redisson's is `EveryCall`, which only small worlds can have: the scenario reader says which.
             wait_after: WaitAfter::Grants,
@@ -145,9 +157,14 @@ impl Profile {
             }
             Self::Redisson43 => Protocol { read_renewal: ReadRenewal::AllHolds, ..newest },
             Self::Redisson47 => newest,
-            Self::Lockstep => {
-                Protocol { missed_renewal: MissedRenewal::TellHolder, wait_rule: WaitRule::All, ..newest }
-            }
+            Self::Lockstep => Protocol {
+                missed_renewal: MissedRenewal::TellHolder,
+                wait_rule: WaitRule::All,
+                round_lease: RoundLease::Kept,
+                final_lease: FinalLease::OwnHold,
+                failed_part: FailedPart::GoesOn,
+                ..newest
+            },
             // Who extends by a call is told at once what became of it (docs/facts/libraries.md).
             Self::RedisPy8 | Self::Redlock5 | Self::Redsync4 => Protocol {
                 renewal_timer: RenewalTimer::PerLock,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bounds::Bounds;
 use super::calls::Calls;
-use super::clients::{ClientRole, ClientTables};
+use super::clients::{ClientRole, ClientTables, PartOrder};
 use super::defaults::{is_default, is_one_name, is_one_tick, one_name, one_tick};
 use super::faults::Faults;
 use super::node_set::NodeSet;
@@ -92,6 +92,10 @@ pub struct Time {
     /// `None`: the lock has no queue (Redisson: `fairLockWaitTimeout`; docs/facts/family.md#fair).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue_wait: Option<u8>,
+    /// How long one round of a call without a limit takes that takes several parts; then it gives back what it has taken, and begins
+    /// anew (Redisson: 1,500 ms for each part; docs/facts/family.md#multi). `None`: the lock has no parts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round_wait: Option<u8>,
     /// How far a clock jumps forward; backward if negative.
     #[serde(default, skip_serializing_if = "is_default")]
     pub jump: i8,
@@ -129,6 +133,9 @@ pub struct Clients {
     /// Which sides of a lock that has two they use.
     #[serde(default, skip_serializing_if = "is_default")]
     pub role: ClientRole,
+    /// Which parts of a lock that has two they take, and in which order.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub parts: PartOrder,
 }
 
 /// When a caller that holds stops although it has not released: whether it looks at its own clock.

@@ -272,6 +272,46 @@ pub enum RememberedLease {
     ForGood,
 }
 
+/// By which lease a call that names one goes on, where it takes a lock of several parts in rounds
+/// (docs/facts/family.md#the-lease-of-a-later-round).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RoundLease {
+    /// From the second round on by a lease that is taken for seconds once more, though it is in milliseconds by then: a thousand times
+    /// as long (`RedissonMultiLock.lock(lease, SECONDS)`, 3.43 to 4.7).
+    #[default]
+    Multiplied,
+    /// By the lease that it names.
+    Kept,
+}
+
+/// Whose hold gets its lease at the end of an acquire that names one, where the lock has several parts
+/// (docs/facts/family.md#the-lease-at-the-end).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum FinalLease {
+    /// Whatever hold is there by then: `PEXPIRE` looks at no holder (`RedissonMultiLock.tryLock(wait, lease)`, 3.43 to 4.7).
+    #[default]
+    AnyHold,
+    /// Its own, and no other one.
+    OwnHold,
+}
+
+/// What a release of a lock of several parts does when that of one part ends with an error
+/// (docs/facts/family.md#a-release-that-stops).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum FailedPart {
+    /// It ends with that error, and leaves the parts that come after (`RedissonMultiLock.unlock()`, 3.43 to 4.7).
+    #[default]
+    Stops,
+    /// It releases the others all the same.
+    GoesOn,
+}
+
 /// What a lock object remembers of a call that names its lease and is refused (docs/facts/family.md#the-lease-of-a-refused-ask).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -17,8 +17,8 @@ impl ClientSettings {
     /// What these sections say of every client.
     pub const fn of(time: Time, clients: Clients, protocol: Protocol, calls: Calls) -> Self {
         let Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, .. } = time;
-        let Clients { acquires, role, .. } = clients;
-        Self { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, role, protocol, calls }
+        let Clients { acquires, role, parts, .. } = clients;
+        Self { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, role, parts, protocol, calls }
     }
 }
 
@@ -103,12 +103,13 @@ impl Config {
             hold_at_most,
             acquires,
             role,
+            parts,
             protocol,
             calls,
         } = *settings;
         Self {
             time: Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, ..self.time },
-            clients: Clients { acquires, role, ..self.clients },
+            clients: Clients { acquires, role, parts, ..self.clients },
             protocol,
             calls,
             client: ClientTables::NONE,

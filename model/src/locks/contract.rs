@@ -189,6 +189,9 @@ pub struct Facts {
     pub sharing: Support,
     /// Whether its grants raise a counter in Redis, whose number is their fencing token.
     pub tokens: Support,
+    /// Whether it is taken in parts, one after the other, each a lock of its own under a name of its own. Each client is then one thread of
+    /// an application, and its thread *t* here is what that thread is to part *t*.
+    pub parts: Support,
     /// The calls by which an application uses it.
     pub calls: CallNames,
     /// Those of its readers, if it has any.
@@ -277,6 +280,8 @@ pub struct LockContext {
     pub has_bare_extend: bool,
     /// Whether an acquire leaves the TTL to a command of its own.
     pub sets_ttl_apart: bool,
+    /// Whether the command that sets the TTL looks whose the lock is by then.
+    pub sets_own_ttl: bool,
     /// Whether an acquire takes a lock that has its own value already.
     pub takes_own: bool,
     /// Whether a writer that releases and reads on tells those who wait.

@@ -39,6 +39,11 @@ impl CountedHold {
         self.remaining
     }
 
+    /// With another TTL.
+    pub(super) const fn with_ttl(self, remaining: Timer) -> Self {
+        Self { remaining, ..self }
+    }
+
     /// The holder, if there is one.
     pub(super) fn holders(self) -> impl Iterator<Item = StoredHold> {
         let Self { holder, hold_count: count, remaining } = self;

@@ -64,6 +64,7 @@ impl Lock for Fenced {
         queue: Support::No { why: "whoever asks first when it is free has it" },
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::Yes,
+        parts: Support::No { why: "it is one lock under one name" },
         calls: CallNames {
             acquire: "lockAndGetToken()",
             try_acquire: "tryLockAndGetToken(..)",

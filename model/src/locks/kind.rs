@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::contract::{Facts, Lock};
-use super::{fair, fenced, plain, read_write, reentrant, spin};
+use super::named::Named;
+use super::{fair, fenced, multi, plain, read_write, reentrant, spin};
 
 /// Something to be done with the type of a kind.
 pub trait WithKind {
@@ -60,6 +61,7 @@ kinds! {
     ReadWrite => read_write::ReadWrite,
     Fenced => fenced::Fenced,
     Spin => spin::Spin,
+    Multi => Named<multi::Part>,
     #[cfg(feature = "toy")]
     Toy => super::toy::Toy,
 }

@@ -10,6 +10,7 @@ pub mod fenced;
 pub mod holder;
 pub mod keys;
 pub mod kind;
+pub mod multi;
 pub mod named;
 pub mod plain;
 pub mod procedure;

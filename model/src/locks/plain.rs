@@ -67,6 +67,7 @@ impl Lock for Plain {
         queue: Support::No { why: "whoever asks first when it is free has it" },
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
+        parts: Support::No { why: "it is one lock under one name" },
         calls: CallNames {
             acquire: "SET NX PX",
             try_acquire: "SET NX PX",

@@ -1,9 +1,9 @@
 //! How a client acquires a lock that has one part or several: which part it asks next, and when it believes.
 //!
 //! A part is the lock's keys in one group of nodes. Plain, reentrant and all kinds like them have one part
-//! ([`OnePart`]). A multi lock asks all its parts in turn, a red lock a majority; both will stand here, and the wait loop
-//! above does not change for them.
+//! ([`OnePart`]). A multi lock asks all its parts in turn ([`AllParts`]).
 
+use crate::config::clients::PartOrder;
 use crate::reply::Reply;
 use crate::time::Timer;
 
@@ -44,6 +44,27 @@ impl Procedure for OnePart {
             Some(Reply::Acquired | Reply::Acknowledged { .. }) => Next::Believe,
             // The caller of `lock()` gets an exception.
             Some(_) => Next::GiveUp,
+        }
+    }
+}
+
+/// A lock whose parts are taken one after the other, in the order of the client that asks: each answer decides about its part, and
+/// the last one about the whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllParts {
+    /// In which order.
+    pub order: PartOrder,
+    /// The part that was asked last.
+    pub asked: u8,
+}
+
+impl Procedure for AllParts {
+    fn next(&self, heard: Option<Reply>) -> Next {
+        let after = self.order.after(self.asked);
+        match OnePart.next(heard) {
+            Next::Ask { .. } => Next::Ask { part: self.order.first() },
+            Next::Believe => after.map_or(Next::Believe, |part| Next::Ask { part }),
+            refused => refused,
         }
     }
 }

@@ -277,6 +277,7 @@ impl Lock for ReadWrite {
         queue: Support::No { why: "whoever asks first when it is free has it" },
         sharing: Support::Yes,
         tokens: Support::No { why: "its grants raise no counter" },
+        parts: Support::No { why: "it is one lock under one name" },
         calls: CallNames {
             acquire: "writeLock().lock()",
             try_acquire: "writeLock().tryLock()",

@@ -38,6 +38,7 @@ impl Lock for Spin {
         queue: Support::No { why: "whoever asks first when it is free has it" },
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
+        parts: Support::No { why: "it is one lock under one name" },
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",

@@ -50,6 +50,8 @@ impl ActionKind {
             | Self::WakeByMessage
             | Self::WakeByTimer
             | Self::SetTtl
+            | Self::NextPart
+            | Self::GiveBack
             | Self::Undo
             | Self::Release
             | Self::Renew => !is_split,
@@ -113,7 +115,7 @@ impl ActionKind {
     #[expect(clippy::too_many_lines, reason = "one arm for each action that is answered differently")]
     fn answers(self) -> &'static [Answer] {
         match self {
-            Self::Acquire => &[
+            Self::Acquire | Self::NextPart => &[
                 (ReplyKind::Acquired, always),
                 (ReplyKind::Busy, is_contended),
                 (ReplyKind::WrongType, overwrites_keys),
@@ -146,9 +148,12 @@ impl ActionKind {
                 (ReplyKind::NoTtlSet, can_lose_grant),
                 (ReplyKind::Unreachable, Config::can_be_unreachable),
             ],
-            Self::Undo | Self::Release => &[
+            Self::Undo | Self::Release | Self::GiveBack => &[
                 (ReplyKind::Released, always),
-                (ReplyKind::StillHeld, |config| can_reenter(config) || config.shares()),
+                // A part that a call has left behind is entered once more by the next one.
+                (ReplyKind::StillHeld, |config| {
+                    can_reenter(config) || config.shares() || config.has_parts() && can_keep_released(config)
+                }),
                 (ReplyKind::NotHeld, can_lose_grant),
                 (ReplyKind::Unreachable, Config::can_be_unreachable),
                 (ReplyKind::WrongType, overwrites_keys),

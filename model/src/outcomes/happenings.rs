@@ -71,6 +71,7 @@ impl Happening {
             Self::TwoMasters => config.can_demote(),
             Self::ValidityOver => config.looks_at_clock(),
             Self::ReadersShared => config.shares() && config.clients.count > 1,
+            Self::PartsGivenUp => config.has_parts() && config.clients.parts.count() > 1 && is_contended(config),
             Self::QueueServed => sleeps && config.queues(),
             Self::DeadHeadRemoved => sleeps && config.queues() && has_rivals(config),
             Self::GrantAtRisk => can_forget(config) || faults.vanish_key > 0 || faults.overwrite_key > 0,

@@ -5,6 +5,7 @@
 //! ([`Property::antecedent`]).
 
 mod actions_reached;
+mod all_or_none;
 pub mod claim;
 mod counts_agree;
 mod dead_head_passed;

@@ -42,11 +42,16 @@ pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
         let is_shared = Y::Lock::FACTS.sharing.is_there() && Y::Lock::mode_of(holder) == HoldMode::Shared;
         is_shared && master.stored.holders().all(|hold| Y::Lock::go_together(holder, hold.by.holder))
     };
-    let is_open = |master: &&Node<Y>| master.stored.is_free() || Y::Lock::FACTS.sharing.is_there();
+    let is_open =
+        |master: &&Node<Y>| master.stored.is_free() || Y::Lock::FACTS.sharing.is_there() || Y::Lock::NAMES > 1;
     let Some(master) = world.acting_master().filter(is_open) else { return true };
     let first = master.stored.lock.queue().next();
     let is_next = |holder: Holder| {
-        let has_turn = master.stored.is_free() && first.is_none_or(|first| first.holder == holder);
+        let is_free = || match Y::Lock::NAMES {
+            1 => master.stored.is_free(),
+            _ => master.stored.holder_under(Y::Lock::name_of(holder)).is_none(),
+        };
+        let has_turn = is_free() && first.is_none_or(|first| first.holder == holder);
         has_turn || may_join(master, holder)
     };
     world.threads().filter(|(holder, ..)| is_next(*holder)).all(|(holder, client, thread)| {

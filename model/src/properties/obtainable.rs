@@ -21,7 +21,7 @@ pub(super) const CLAIM: Claim = Claim {
 };
 
 fn applies(config: &Config) -> Result<(), &'static str> {
-    if config.clients.names > 1 {
+    if config.clients.names > 1 && !config.has_parts() {
         return Err("there are several locks, and it is checked for one only (names in [clients])");
     }
     let may_ask = config.some_client(|own| own.clients.acquires != Some(0));

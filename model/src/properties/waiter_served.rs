@@ -3,6 +3,7 @@
 use super::claim::{Claim, PropertyKind};
 use crate::client::state::Phase;
 use crate::config::sections::Config;
+use crate::locks::contract::Lock as _;
 use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
 use crate::world::layout::Layout;
@@ -30,6 +31,10 @@ fn applies(config: &Config) -> Result<(), &'static str> {
 
 /// Whether it is still owed to this holder in this state.
 pub(super) fn pending<Y: Layout>(world: &World<Y>, holder: Holder) -> bool {
+    // A client that takes several parts waits as one: also while it gives back what it has, to begin anew.
+    if Y::Lock::FACTS.parts.is_there() {
+        return holder.thread() == 0 && world.client(holder.client()).is_in_call();
+    }
     let thread = world.thread(holder);
     thread.is_waiting() && thread.phase != Phase::Asking
 }

@@ -44,6 +44,7 @@ const fn is_possible(breach: Breach, config: &Config) -> bool {
         Breach::TokenNotGreater | Breach::EffectOutOfOrder => config.resource.is_some(),
         Breach::RefusedAndGranted => config.resource.is_none(),
         Breach::Overtaken => config.resource.is_none() && config.lock.facts().queue.is_there(),
+        Breach::PartLeft => config.resource.is_none() && config.has_parts(),
         Breach::ReaderRefused => config.resource.is_none() && config.shares(),
         _ => true,
     }
@@ -99,7 +100,8 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
 fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) -> ThreadState {
     let state = world.thread(holder);
     let swallows_interrupts = config.of_client(holder.client()).swallows_interrupts();
-    let looks_at_clock = config.looks_at_clock();
+    let (looks_at_clock, has_parts) = (config.looks_at_clock(), config.has_parts());
+    let client = world.client(holder.client());
     let connection = world.group().connection(holder.client());
     let is_acknowledged_by = |node: &u8| connection.is_acknowledged_by(holder.thread(), *node);
     ThreadState {
@@ -111,7 +113,9 @@ fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) ->
         write_under_way: state.write(),
         stored_token_under_way: world.tokens.under_way(holder),
         wait_left: state.wait_left.left(),
-        limit_left: state.limit_left.left().filter(|_| !swallows_interrupts && !looks_at_clock),
+        limit_left: state.limit_left.left().filter(|_| !swallows_interrupts && !looks_at_clock && !has_parts),
+        in_later_round: has_parts && state.is_in_later_round(),
+        in_part: has_parts && state.believes() && client.is_in_call(),
         has_swallowed: swallows_interrupts && state.has_swallowed(),
         sleeps_anew: state.sleeps_anew().filter(|_| swallows_interrupts),
         wake_in: state.wake_in.left(),

@@ -149,6 +149,12 @@ pub struct ThreadState {
     /// The same by a clock that never jumps; recorded where the client's clock may jump.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_left: Option<u8>,
+    /// Whether the part of a lock that it is asked for, or gives back, is that of a later round of its call.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub in_later_round: bool,
+    /// Whether it has its part of the lock, and its client is still taking the others, or gives them back.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub in_part: bool,
     /// The call that it is in, or by which it holds, has swallowed an interrupt.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub has_swallowed: bool,
@@ -277,7 +283,8 @@ impl ThreadState {
     /// Whether it believes it holds the lock. A thread that has called release does not rely on that hold any more, nor does one that
     /// has stopped.
     pub fn believes(&self) -> bool {
-        self.holds > u8::from(self.phase == Phase::Releasing) && !self.has_stopped
+        let is_giving_back = matches!(self.phase, Phase::Releasing | Phase::GivingBack);
+        self.holds > u8::from(is_giving_back) && !self.has_stopped && !self.in_part
     }
 
     /// Whether it has called `lock()` and that has not returned.
@@ -290,8 +297,9 @@ impl ThreadState {
             | Phase::AskingAgain
             | Phase::Confirming
             | Phase::Undoing
-            | Phase::SettingTtl => true,
-            Phase::Idle | Phase::Dead | Phase::Releasing => false,
+            | Phase::SettingTtl
+            | Phase::NextPart => true,
+            Phase::Idle | Phase::Dead | Phase::Releasing | Phase::GivingBack => false,
         }
     }
 

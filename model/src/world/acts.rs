@@ -4,6 +4,7 @@
 use super::context::Context;
 use super::layout::{Layout, clients};
 use super::normal_form::unread_nodes;
+use super::state::World;
 use super::values;
 use crate::client::requests::Slot;
 use crate::client::wait_loop::SecondAsk;
@@ -157,7 +158,7 @@ impl<Y: Layout> Context<'_, Y> {
         })?;
         let executed = self.server().execute(node, LockRequest::Force, 0, false)?;
         if let Some(publish) = executed.published {
-            self.publish(node, publish);
+            self.publish(node, 0, publish);
         }
         Some(executed.reply)
     }
@@ -177,13 +178,14 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// The lock is free: a message sets out to every process that is subscribed on this node, and on a replica that has
     /// everything at once; or to the one who is next.
-    pub(super) fn publish(&mut self, node: u8, publish: Publish) {
+    /// `name`: of which lock, where there are several, each with channels of its own.
+    pub(super) fn publish(&mut self, node: u8, name: u8, publish: Publish) {
         if let Publish::UnlockFor(next) = publish {
             self.publish_to(next, node);
             return;
         }
         let for_all = publish == Publish::UnlockAll;
-        self.publish_on(node, for_all);
+        self.publish_on(node, name, for_all);
         if !self.config.cluster.lag.is_zero() || !self.config.subscribes_to_replica() {
             return;
         }
@@ -192,15 +194,19 @@ impl<Y: Layout> Context<'_, Y> {
             let applying = self.world.node(replica);
             let has_all = applying.queue.is_empty() && !applying.is_paused();
             if has_all && self.world.group().follows(replica, node) {
-                self.publish_on(replica, for_all);
+                self.publish_on(replica, name, for_all);
             }
         }
     }
 
-    /// A message sets out to every process that is subscribed on this node.
-    pub(super) fn publish_on(&mut self, node: u8, for_all: bool) {
+    /// A message sets out to every process that is subscribed on this node, for the lock of that name: one thread of it uses that.
+    pub(super) fn publish_on(&mut self, node: u8, name: u8, for_all: bool) {
+        let is_meant = |world: &World<Y>, client: u8| {
+            Y::Lock::NAMES == 1 || world.thread(Holder::new(client, name)).phase.uses_wakeup_entry()
+        };
         for client in clients::<Y>() {
-            if self.world.group().connection(client).subscription() == Some(node) {
+            let subscribed = self.world.group().connection(client).subscription();
+            if subscribed == Some(node) && is_meant(self.world, client) {
                 self.process(client, |process| process.send_message(for_all));
             }
         }

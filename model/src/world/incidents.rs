@@ -56,7 +56,7 @@ impl<Y: Layout> Context<'_, Y> {
         self.hear_wait_answers(answers);
         if is_published {
             self.notes.happened(Happening::Published);
-            self.publish_on(node, false);
+            self.publish_on(node, 0, false);
         }
         Some(Reply::Done)
     }

@@ -10,6 +10,7 @@ pub mod layout;
 pub(crate) mod network;
 pub mod normal_form;
 pub mod prefilter;
+pub(crate) mod parts;
 pub(crate) mod queue;
 mod receipts;
 mod refusals;

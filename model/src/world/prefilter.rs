@@ -94,6 +94,8 @@ impl ThreadPosture {
         Some(match kind {
             ActionKind::Acquire => matches!(phase, Phase::Idle) && may_enter,
             ActionKind::Work | ActionKind::ReadToken | ActionKind::Release => matches!(phase, Phase::Idle) && has_hold,
+            ActionKind::NextPart => matches!(phase, Phase::NextPart),
+            ActionKind::GiveBack => matches!(phase, Phase::GivingBack),
             ActionKind::Subscribe => matches!(phase, Phase::Refused),
             ActionKind::SecondAsk => matches!(phase, Phase::Subscribed),
             ActionKind::WakeByMessage => matches!(phase, Phase::Waiting) && has_permit,
@@ -102,7 +104,9 @@ impl ThreadPosture {
             ActionKind::Confirm => !matches!(phase, Phase::Idle | Phase::Refused | Phase::Subscribed | Phase::Waiting),
             ActionKind::SetTtl => matches!(phase, Phase::SettingTtl),
             ActionKind::Undo => matches!(phase, Phase::Undoing),
-            ActionKind::GiveUp => matches!(phase, Phase::Refused | Phase::Subscribed | Phase::Waiting) && is_at_limit,
+            ActionKind::GiveUp => {
+                matches!(phase, Phase::Refused | Phase::Subscribed | Phase::Waiting | Phase::NextPart) && is_at_limit
+            },
             _ => return None,
         })
     }
@@ -316,6 +320,8 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::BreakLink { node } => world.node(node).role != Role::Replica,
         Action::Tick => tick::must_wait(config, world),
         Action::Acquire { .. }
+        | Action::NextPart { .. }
+        | Action::GiveBack { .. }
         | Action::Subscribe { .. }
         | Action::SecondAsk { .. }
         | Action::WakeByMessage { .. }

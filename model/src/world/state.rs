@@ -11,6 +11,7 @@ use crate::config::faults::FaultsLeft;
 use crate::config::sections::Config;
 use crate::limits::MAX_THREADS;
 use crate::locks::contract::Requester;
+use crate::locks::contract::Lock as _;
 use crate::locks::holder::Holder;
 use crate::locks::values::ValueStore;
 use crate::notes::Breaches;
@@ -152,8 +153,10 @@ impl<Y: Layout> World<Y> {
         })
     }
 
-    /// The threads that believe they hold. A paused client believes; a crashed one does not.
+    /// The threads that believe they hold. A paused client believes; a crashed one does not; nor does one that has some parts of a
+    /// lock, and is still taking the others or gives them back.
     pub fn believers(&self) -> impl Iterator<Item = (Holder, &Client, &Thread)> {
-        self.threads().filter(|(_, _, thread)| thread.believes())
+        let has_all = |client: &Client| !Y::Lock::FACTS.parts.is_there() || !client.is_in_call();
+        self.threads().filter(move |(_, client, thread)| thread.believes() && has_all(client))
     }
 }

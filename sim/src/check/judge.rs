@@ -228,7 +228,9 @@ fn must_happen(config: &Config, action: Action) -> bool {
         // A late write may be lost.
         | ActionKind::Arrive => false,
         ActionKind::Release => !config.clients.hold_for_ever,
-        ActionKind::Subscribe
+        ActionKind::NextPart
+        | ActionKind::GiveBack
+        | ActionKind::Subscribe
         | ActionKind::SecondAsk
         | ActionKind::WakeByMessage
         | ActionKind::WakeByTimer

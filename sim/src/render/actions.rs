@@ -19,6 +19,8 @@ pub fn actor(config: &Config, action: Action) -> String {
 pub const fn does(action: Action) -> &'static str {
     match action {
         Action::Acquire { .. } => "asks for the lock",
+        Action::NextPart { .. } => "asks for its next part",
+        Action::GiveBack { .. } => "gives back its next part",
         Action::Subscribe { .. } => "subscribes to the unlock channel",
         Action::SecondAsk { .. } => "asks again, now subscribed",
         Action::WakeByMessage { .. } => "is woken by a message, and asks",

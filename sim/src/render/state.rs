@@ -144,6 +144,8 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
         Phase::Confirming => Some("is granted and waits to learn how many replicas have the grant".to_owned()),
         Phase::SettingTtl => Some("is granted, and sets the TTL of the lock".to_owned()),
         Phase::Undoing => Some("releases its grant: too few replicas have it".to_owned()),
+        Phase::NextPart => Some("is the next part to be asked for".to_owned()),
+        Phase::GivingBack => Some("is the next part to be given back".to_owned()),
         Phase::Releasing => Some("has called release and waits for the answer".to_owned()),
         Phase::Idle | Phase::Dead => None,
     };

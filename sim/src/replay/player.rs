@@ -442,6 +442,8 @@ impl Player {
             Action::GoBack { node, .. } | Action::StartClient { node, .. } => self.compare_claim(step, index(node)),
             // The clients and their requests: the target plays them.
             Action::Acquire { .. }
+            | Action::NextPart { .. }
+            | Action::GiveBack { .. }
             | Action::Subscribe { .. }
             | Action::SecondAsk { .. }
             | Action::WakeByMessage { .. }

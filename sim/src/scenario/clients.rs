@@ -3,8 +3,8 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ExtendRule, FailedRenewal,
-    InterruptedWait, InterruptedWaiter, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS,
+    AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ExtendRule, FailedPart, FailedRenewal, FinalLease,
+    InterruptedWait, InterruptedWaiter, LockKind, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, PartOrder, RoundLease,
     MissedRenewal, NoTtlAnswer, PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule,
     RememberedLease, RenewalTimer, Resend, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, WaitAfter, WaitRule,
 };
@@ -20,7 +20,7 @@ use super::section::{Entry, Section};
 
 impl Sections<'_> {
     /// `[clients]`.
-    pub(super) fn clients(&self) -> Option<Clients> {
+    pub(super) fn clients(&self, kind: Option<LockKind>) -> Option<Clients> {
         let clients = &self.clients;
         let count = clients.number("count", 1..=MAX_CLIENTS);
         let threads = clients.number("threads", 1..=MAX_THREADS);
@@ -31,10 +31,12 @@ impl Sections<'_> {
         let interrupted_wait = clients.word("interrupted_wait", "effect of an interrupt", &INTERRUPTED_WAITS);
         let lock_objects = clients.word("lock_objects", "use of lock objects", &LOCK_OBJECTS);
         let stops_at = clients.word("stops_at", "rule for stopping", &STOPS_AT);
+        // A lock of two parts has two names, and each client a thread for each.
+        let usual = if kind.is_some_and(|kind| kind.facts().parts.is_there()) { MAX_NAMES } else { 1 };
         Some(Clients {
             count: self.count(&count)?,
-            threads: threads.or(1)?,
-            names: names.or(1)?,
+            threads: threads.or(usual)?,
+            names: names.or(usual)?,
             max_holds: max_holds.or(1)?,
             acquires: acquires.optional().or(None)?,
             hold_for_ever: hold_for_ever.or(false)?,
@@ -42,6 +44,7 @@ impl Sections<'_> {
             interrupted_wait: interrupted_wait.or(InterruptedWait::Leave)?,
             stops_at: stops_at.or(StopsAt::Never)?,
             role: ClientRole::Both,
+            parts: PartOrder::InOrder,
         })
     }
 
@@ -101,6 +104,7 @@ impl Sections<'_> {
         let hold_at_most = table.ticks_or_none("hold_at_most", 1..=MAX_TICKS);
         let acquires = table.number("acquires", 0..=MAX_ACQUIRES);
         let role = table.word("role", "role", &ROLES);
+        let parts = table.word("parts", "order of the parts", &PART_ORDERS);
         let otherwise = common.map_or(Profile::Redisson47.protocol(), |common| common.protocol);
         let protocol = protocol(table, otherwise).map(|own| own.with_rules_of(otherwise));
         let common_calls = common.map_or(Calls::DEFAULT, |common| common.calls);
@@ -130,6 +134,7 @@ impl Sections<'_> {
             hold_at_most: hold_at_most.or(common.hold_at_most)?,
             acquires: acquires.optional().or(common.acquires)?,
             role: role.or(common.role)?,
+            parts: parts.or(common.parts)?,
             protocol: protocol?,
             calls: calls?,
         })
@@ -158,6 +163,9 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let release = section.word("release", "rule for releases", &RELEASE_RULES);
     let extend = section.word("extend", "rule for extensions", &EXTEND_RULES);
     let refused_lease = section.word("refused_lease", "memory of a refused call", &REFUSED_LEASES);
+    let round_lease = section.word("round_lease", "lease of a later round", &ROUND_LEASES);
+    let final_lease = section.word("final_lease", "lease at the end of an acquire", &FINAL_LEASES);
+    let failed_part = section.word("failed_part", "effect of a failed release of a part", &FAILED_PARTS);
     let read_release = section.word("read_release", "effect of a read release", &READ_RELEASES);
     let token = section.word("token", "rule for tokens", &TOKEN_RULES);
     let no_ttl_answer = section.word("no_ttl_answer", "reading of an answer without a TTL", &NO_TTL_ANSWERS);
@@ -184,6 +192,9 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         release: release.or(switches.release)?,
         extend: extend.or(switches.extend)?,
         refused_lease: refused_lease.or(switches.refused_lease)?,
+        round_lease: round_lease.or(switches.round_lease)?,
+        final_lease: final_lease.or(switches.final_lease)?,
+        failed_part: failed_part.or(switches.failed_part)?,
         read_release: read_release.or(switches.read_release)?,
         token: token.or(switches.token)?,
         no_ttl_answer: no_ttl_answer.or(switches.no_ttl_answer)?,
@@ -260,6 +271,18 @@ const EXTEND_RULES: [(&str, Option<ExtendRule>); 2] =
     [("compare", Some(ExtendRule::Compare)), ("overwrite", Some(ExtendRule::Overwrite))];
 const REFUSED_LEASES: [(&str, Option<RefusedLease>); 2] =
     [("remembered", Some(RefusedLease::Remembered)), ("ignored", Some(RefusedLease::Ignored))];
+const ROUND_LEASES: [(&str, Option<RoundLease>); 2] =
+    [("multiplied", Some(RoundLease::Multiplied)), ("kept", Some(RoundLease::Kept))];
+const FINAL_LEASES: [(&str, Option<FinalLease>); 2] =
+    [("any-hold", Some(FinalLease::AnyHold)), ("own-hold", Some(FinalLease::OwnHold))];
+const FAILED_PARTS: [(&str, Option<FailedPart>); 2] =
+    [("stops", Some(FailedPart::Stops)), ("goes-on", Some(FailedPart::GoesOn))];
+const PART_ORDERS: [(&str, Option<PartOrder>); 4] = [
+    ("in-order", Some(PartOrder::InOrder)),
+    ("reversed", Some(PartOrder::Reversed)),
+    ("first-only", Some(PartOrder::FirstOnly)),
+    ("second-only", Some(PartOrder::SecondOnly)),
+];
 const READ_RELEASES: [(&str, Option<ReadRelease>); 2] =
     [("ends-write-renewal", Some(ReadRelease::EndsWriteRenewal)), ("own-renewal", Some(ReadRelease::OwnRenewal))];
 const TOKEN_RULES: [(&str, Option<TokenRule>); 2] =

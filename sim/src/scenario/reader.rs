@@ -32,9 +32,9 @@ pub const MAX_STORY: usize = 500;
 const MAX_GROUPS: u8 = 5;
 
 /// Every lock kind of the design page, modelled or not.
-const PLANNED_KINDS: [&str; 2] = ["multi", "red"];
+const PLANNED_KINDS: [&str; 1] = ["red"];
 /// Properties of the design page that are not checked yet.
-const PROPERTIES_FOR_LATER: [&str; 2] = ["all-or-none", "valid-at-grant"];
+const PROPERTIES_FOR_LATER: [&str; 1] = ["valid-at-grant"];
 /// The words that a scenario may claim for a property.
 const CLAIMS: [Verdict; 4] = [Verdict::Holds, Verdict::Violated, Verdict::Vacuous, Verdict::HoldsWithinBounds];
 
@@ -82,9 +82,10 @@ impl Sections<'_> {
         let of_profile = calls::of_profile(protocol.map(|protocol| protocol.profile));
         let has_resource = self.resource.span().is_some();
         let calls = calls::read((&self.time, &self.protocol), of_profile, None, has_resource);
-        let clients = self.clients();
+        let lock = lock(top);
+        let clients = self.clients(lock);
         Parts {
-            lock: lock(top),
+            lock,
             time,
             clients,
             settings: self.settings(time, clients, protocol, calls),
@@ -136,6 +137,7 @@ impl Sections<'_> {
         let poll_every = time.ticks("poll_every", 1..=MAX_TICKS);
         let ask_again_after = time.ticks("ask_again_after", 1..=MAX_TICKS);
         let queue_wait = time.ticks("queue_wait", 1..=MAX_TICKS);
+        let round_wait = time.ticks("round_wait", 1..=MAX_TICKS);
         let jump = time.ticks("jump", -MAX_JUMP..=MAX_JUMP);
         Some(Time {
             tick_ms: tick_ms?,
@@ -148,6 +150,7 @@ impl Sections<'_> {
             poll_every: poll_every.or(1)?,
             ask_again_after: ask_again_after.or(1)?,
             queue_wait: queue_wait.optional().or(None)?,
+            round_wait: round_wait.optional().or(None)?,
             jump: jump.or(0)?,
         })
     }

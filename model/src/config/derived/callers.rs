@@ -15,9 +15,9 @@ impl Config {
         self.some_client(|own| own.time.wait_limit != Some(0))
     }
 
-    /// Whether a refused client waits for a limited time.
+    /// Whether a refused client waits for a limited time, in one round of its call or in all of it.
     pub(crate) fn waits_with_limit(&self) -> bool {
-        self.time.wait_limit.is_some_and(|limit| limit > 0)
+        self.call_limit().is_some()
     }
 
     /// Whether a waiter can leave when its limit is over, and not only when it is refused: one that spins does so where it can ask

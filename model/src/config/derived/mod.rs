@@ -6,6 +6,7 @@ mod callers;
 mod disks;
 mod mutant;
 mod nodes;
+mod parts;
 mod requests;
 mod room;
 mod scripts;

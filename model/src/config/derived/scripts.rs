@@ -18,6 +18,7 @@ impl Config {
             has_bare_release,
             has_bare_extend: self.has_bare_extend(),
             sets_ttl_apart,
+            sets_own_ttl: false,
             takes_own: matches!(self.protocol.acquire, AcquireRule::OwnOrFree),
             tells_of_downgrade: false,
             read_renewal: ReadRenewal::OwnHolds,
@@ -34,6 +35,14 @@ impl Config {
             named.unwrap_or_else(|| self.lease_of(client))
         };
         let caller = request.caller().map(Holder::client);
+        if let Some(client) = caller.filter(|_| self.has_parts()) {
+            let lease_ticks = self.part_lease_of(client, request, brings_named);
+            return LockContext {
+                lease_ticks,
+                sets_own_ttl: self.checks_final_lease(client),
+                ..self.lock_context()
+            };
+        }
         let context = LockContext { lease_ticks: caller.map_or(self.time.lease, lease_of), ..self.lock_context() };
         if !self.lock.facts().queue.is_there() && !self.shares() {
             return context;

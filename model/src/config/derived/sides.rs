@@ -10,8 +10,12 @@ impl Config {
         self.lock.facts().sharing.is_there()
     }
 
-    /// Whether this thread ever asks: of a lock with two sides a client may use one only.
+    /// Whether this thread ever begins a call: of a lock with two sides a client may use one only, and of one with several parts it asks
+    /// for its first one.
     pub(crate) const fn may_ask_as(&self, thread: u8) -> bool {
+        if self.has_parts() {
+            return self.clients.parts.first() == thread;
+        }
         match (self.shares(), self.clients.role) {
             (false, _) | (true, ClientRole::Both) => true,
             (true, ClientRole::Writer) => thread == 0,

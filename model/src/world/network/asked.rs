@@ -2,7 +2,7 @@
 
 use crate::client::calls::Sending;
 use crate::client::requests::{BroughtLease, InFlight, Slot, Verb};
-use crate::locks::contract::{LockRequest, Requester};
+use crate::locks::contract::{Lock as _, LockRequest, Requester};
 use crate::locks::holder::Holder;
 use crate::reply::Reply;
 use crate::world::context::Context;
@@ -57,6 +57,10 @@ impl<Y: Layout> Context<'_, Y> {
     /// #explicit-lease).
     pub(super) fn lease_for(&self, holder: Holder, verb: Verb) -> BroughtLease {
         let (client, thread) = (holder.client(), holder.thread());
+        if Y::Lock::FACTS.parts.is_there() {
+            let is_later = self.world.thread(holder).is_in_later_round();
+            return if is_later { BroughtLease::Named } else { BroughtLease::Common };
+        }
         let holds = self.world.thread(holder).holds();
         let names = |outer_holds| self.config.names_lease(client, thread, outer_holds);
         let is_shared = self.config.shares_lock_objects();
@@ -65,7 +69,7 @@ impl<Y: Layout> Context<'_, Y> {
             Verb::Release => !is_shared && holds > 0 && names(holds - 1),
             Verb::SetTtl | Verb::Renew | Verb::Undo => false,
         };
-        let is_remembered = is_shared && verb != Verb::Renew && self.world.client(client).renewal.remembers_lease();
+        let is_remembered = is_shared && !matches!(verb, Verb::Renew | Verb::SetTtl) && self.world.client(client).renewal.remembers_lease();
         match (is_named, is_remembered) {
             (true, _) => BroughtLease::Named,
             (false, true) => BroughtLease::Remembered,
@@ -90,7 +94,7 @@ impl<Y: Layout> Context<'_, Y> {
         };
         let executed = self.server().execute(node, request, receipt, lease.is_named())?;
         if let Some(publish) = executed.published {
-            self.publish(node, publish);
+            self.publish(node, Y::Lock::name_of(requester.holder), publish);
         }
         // A holder that does not know that it holds takes a re-entry for its grant (a token is issued on re-entry too:
         // docs/facts/redisson.md#fenced-lock).

@@ -1,7 +1,7 @@
 //! The calls of threads, in either network: what the caller does until the answer, and what becomes of it then.
 
 use super::asked::Asked;
-use crate::client::requests::{BroughtLease, InFlight, Slot, Verb};
+use crate::client::requests::{InFlight, Slot, Verb};
 use crate::locks::contract::Requester;
 use crate::locks::holder::Holder;
 use crate::locks::values::ValueStore;
@@ -43,6 +43,26 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.process(client, |process| process.can_release(thread)) {
             return None;
         }
+        self.send_release(holder)
+    }
+
+    /// A client whose call goes on asks for its next part.
+    pub(crate) fn next_part(&mut self, holder: Holder) -> Option<Reply> {
+        self.process(holder.client(), |process| process.begin_next_part(holder.thread()))?;
+        self.ask_for_lock(holder)
+    }
+
+    /// A client gives back its next part.
+    pub(crate) fn give_back(&mut self, holder: Holder) -> Option<Reply> {
+        if !self.process(holder.client(), |process| process.can_give_back(holder.thread())) {
+            return None;
+        }
+        self.send_release(holder)
+    }
+
+    /// A thread releases what it has.
+    fn send_release(&mut self, holder: Holder) -> Option<Reply> {
+        let (client, thread) = (holder.client(), holder.thread());
         if self.world.reachable(client).is_none() {
             return self.release_in_vain(holder);
         }
@@ -123,7 +143,10 @@ impl<Y: Layout> Context<'_, Y> {
             return None;
         }
         let reply = match self.world.reachable(client) {
-            Some(node) => self.execute_at(node, self.world.requester(holder), Verb::SetTtl, 0, BroughtLease::Common)?.0,
+            Some(node) => {
+                let lease = self.lease_for(holder, Verb::SetTtl);
+                self.execute_at(node, self.world.requester(holder), Verb::SetTtl, 0, lease)?.0
+            }
             None => Reply::Unreachable,
         };
         self.process(client, |process| process.hear_ttl(thread, reply));

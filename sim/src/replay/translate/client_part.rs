@@ -117,12 +117,13 @@ impl ClientPart {
     pub const fn of(action: Action) -> Self {
         match action {
             Action::Acquire { client, thread }
+            | Action::NextPart { client, thread }
             | Action::SecondAsk { client, thread }
             | Action::WakeByMessage { client, thread }
             | Action::WakeByTimer { client, thread } => Self::Asks(ScriptVerb::Acquire { client, thread }),
-            Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
-                Self::Asks(ScriptVerb::Release { client, thread })
-            }
+            Action::Release { client, thread }
+            | Action::GiveBack { client, thread }
+            | Action::ForeignRelease { client, thread } => Self::Asks(ScriptVerb::Release { client, thread }),
             Action::Undo { client, thread } => Self::Asks(ScriptVerb::Undo { client, thread }),
             Action::GiveUp { client, thread } => Self::Asks(ScriptVerb::LeaveQueue { client, thread }),
             Action::SetTtl { client, thread } => Self::Asks(ScriptVerb::SetTtl { client, thread }),
