@@ -5,6 +5,7 @@
 pub mod counted_hold;
 pub mod fair;
 pub mod fenced;
+pub mod multi;
 pub mod plain;
 pub mod read_write;
 pub mod reentrant;
@@ -25,6 +26,7 @@ const SCRIPTS_OF_KINDS: &[&[NamedScript]] = &[
     &read_write::SCRIPTS,
     &fenced::SCRIPTS,
     &spin::SCRIPTS,
+    &multi::SCRIPTS,
     #[cfg(feature = "toy")]
     &toy::SCRIPTS,
 ];

@@ -72,8 +72,11 @@ pub struct ReceiptState {
 impl Hold {
     /// Its thread, from 0; 0 where clients have one. Where there are several locks, that is the number of the lock.
     pub fn thread(&self) -> u8 {
-        let number = self.holder.rsplit_once(':').and_then(|(_, number)| number.parse::<u8>().ok());
-        number.map_or(0, |number| number.saturating_sub(1))
+        match self.holder.rsplit_once(':') {
+            Some((_, "second")) => 1,
+            Some((_, number)) => number.parse::<u8>().map_or(0, |number| number.saturating_sub(1)),
+            None => 0,
+        }
     }
 }
 

@@ -6,11 +6,14 @@ use crate::locks::holder::Holder;
 use crate::names::{client_name, node_name};
 
 /// `A`, or `A:1` where clients have two threads; `A:write` and `A:read` where these are the two sides of one thread of the
-/// application.
+/// application; `A:first` and `A:second` where they are the parts of a lock.
 pub fn holder_name(config: &Config, holder: Holder) -> String {
     let client = client_name(holder.client());
     if config.shares() {
         return format!("{client}:{}", if holder.thread() == 0 { "write" } else { "read" });
+    }
+    if config.has_parts() {
+        return format!("{client}:{}", if holder.thread() == 0 { "first" } else { "second" });
     }
     if config.clients.threads > 1 { format!("{client}:{}", holder.thread() + 1) } else { client.to_string() }
 }

@@ -142,7 +142,13 @@ impl Coverage {
 
     /// Whether a request for the lock was refused because too few replicas acknowledged it.
     pub fn fails_for_want_of_replicas(&self) -> bool {
-        let asks = [ActionKind::Acquire, ActionKind::SecondAsk, ActionKind::WakeByMessage, ActionKind::WakeByTimer];
+        let asks = [
+            ActionKind::Acquire,
+            ActionKind::NextPart,
+            ActionKind::SecondAsk,
+            ActionKind::WakeByMessage,
+            ActionKind::WakeByTimer,
+        ];
         let is_refused = |kind: ActionKind| self.answered(kind, ReplyKind::NotEnoughReplicas) > 0;
         // Where request and reply are separate steps, the client learns the result only from the reply.
         let is_told = |reply: ReplyKind| self.answered(ActionKind::Answer, reply) > 0;

@@ -347,6 +347,8 @@ fn takes_part(config: &Config, action: Action) -> bool {
     let has = |client: u8, thread: u8| client < config.clients.count && thread < config.clients.threads;
     match action {
         Action::Acquire { client, thread }
+        | Action::NextPart { client, thread }
+        | Action::GiveBack { client, thread }
         | Action::Subscribe { client, thread }
         | Action::SecondAsk { client, thread }
         | Action::WakeByMessage { client, thread }

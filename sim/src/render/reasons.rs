@@ -57,6 +57,7 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::RefusalTrue => {
             format!("{actor} is told that a server refuses to write, and a later attempt of the same call was granted")
         }
+        Property::AllOrNone => parts_left(last, &actor),
         Property::NoSleepingWaiter => sleepers(&trace.config, last),
         Property::FirstComeFirstServed => {
             let queue = acting_queue(before);
@@ -155,6 +156,17 @@ fn believers_beside_a_writer(last: &State) -> String {
     let believers: Vec<_> = last.believers().map(|thread| thread.name.as_str()).collect();
     let all = if believers.len() == 2 { "both" } else { "all" };
     format!("{} {all} believe they hold; whoever writes must be alone", list(&believers))
+}
+
+/// Which parts of the lock a client has left behind, whose call has ended.
+fn parts_left(last: &State, actor: &str) -> String {
+    let client = actor.split(':').next().unwrap_or(actor);
+    let stored = last.acting_master().into_iter().flat_map(|master| &master.stored.holders);
+    let left: Vec<_> = stored
+        .filter(|hold| hold.holder.split(':').next() == Some(client))
+        .map(|hold| format!("its {} part", hold.holder.split(':').nth(1).unwrap_or("only")))
+        .collect();
+    format!("the call of {client} has ended, and {} is still stored for it", list(&left))
 }
 
 /// Who believes that they hold one and the same of several locks.

@@ -55,21 +55,21 @@ pub fn key_words(key: &str, key_type: &str, remaining_ms: Option<i64>, content: 
 }
 
 /// Everything that a server stores, in words: one line per key, sorted. `now_ms`: the wall clock of the clients, by which deadlines
-/// are told.
+/// are told. `far_ms`: a TTL of that length or more is longer than any run, and is told as that.
 ///
 /// # Errors
 /// `Unexpected` if the script cannot answer that.
-pub fn stored_words(answer: &Value, now_ms: i64) -> Result<String, ReplayError> {
+pub fn stored_words(answer: &Value, now_ms: i64, far_ms: i64) -> Result<String, ReplayError> {
     let unexpected =
         || ReplayError::Unexpected { asked: "for everything that it stores", answer: format!("{answer:?}") };
     let Value::Array(keys) = answer else { return Err(unexpected()) };
     let mut lines =
-        keys.iter().map(|key| key_line(key, now_ms).ok_or_else(unexpected)).collect::<Result<Vec<_>, _>>()?;
+        keys.iter().map(|key| key_line(key, now_ms, far_ms).ok_or_else(unexpected)).collect::<Result<Vec<_>, _>>()?;
     lines.sort_unstable();
     Ok(lines.join("\n"))
 }
 
-fn key_line(key: &Value, now_ms: i64) -> Option<String> {
+fn key_line(key: &Value, now_ms: i64, far_ms: i64) -> Option<String> {
     let Value::Array(parts) = key else { return None };
     let [name, key_type, Value::Int(remaining_ms), Value::Array(content)] = parts.as_slice() else { return None };
     let mut content = content.iter().map(value_text).collect::<Option<Vec<_>>>()?;
@@ -91,7 +91,7 @@ fn key_line(key: &Value, now_ms: i64) -> Option<String> {
         deadlines.sort_unstable();
         content = deadlines.concat();
     }
-    let remaining_ms = Some(*remaining_ms).filter(|&ms| ms >= 0);
+    let remaining_ms = Some((*remaining_ms).min(far_ms)).filter(|&ms| ms >= 0);
     Some(key_words(&value_text(name)?, &key_type, remaining_ms, &content))
 }
 

@@ -228,7 +228,7 @@ impl Testbed {
                 self.findings.compare(*at, || "reply".to_owned(), words, &meaning);
             }
             Expected::Keys { at, words, now_ms } => {
-                let stored = self.in_names_of_model(compare::stored_words(answer, *now_ms)?);
+                let stored = self.in_names_of_model(compare::stored_words(answer, *now_ms, self.servers.far_ms())?);
                 self.findings.note_at(*at, || format!("{} stores {}", name(), or_nothing(&stored)));
                 self.findings.compare(*at, || format!("keys on {}", name()), or_nothing(words), or_nothing(&stored));
             }

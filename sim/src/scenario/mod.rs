@@ -27,6 +27,7 @@ mod resolve;
 mod section;
 mod sharing;
 mod spelling;
+mod several_parts;
 mod spins;
 mod syntax;
 #[cfg(test)]

@@ -11,6 +11,10 @@ use super::section::Section;
 /// Records every contradicting pair.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     let Some(clients) = parts.clients else { return };
+    // The names are those of the parts (`several_parts`).
+    if parts.lock.is_some_and(|kind| kind.facts().parts.is_there()) {
+        return note_batches(parts, sections);
+    }
     note_batches(parts, sections);
     if clients.names == 1 {
         let reason = "a key of a wrong type, where there is one lock name";

@@ -29,6 +29,11 @@ impl Narrator<'_> {
                 let answer = format!("{master} grants{}; {name} asks how many replicas have it", self.replicas_know());
                 ("granted".to_owned(), Tone::Plain, answer)
             }
+            Reply::Acquired if self.config.has_parts() && !after.believes() => {
+                let then = self.after_part(client, thread);
+                let says = if after.phase == Phase::GivingBack { "too late" } else { "has a part" };
+                (says.to_owned(), Tone::Plain, format!("{master} grants{then}{}", self.replicas_know()))
+            }
             Reply::Acquired if after.phase == Phase::SettingTtl => {
                 let answer = format!("{master} grants, and the lock has no TTL yet{}", self.replicas_know());
                 ("granted".to_owned(), Tone::Plain, answer)
@@ -72,6 +77,18 @@ impl Narrator<'_> {
         self.request(caller, node, call, what, (says, tone, answer))
     }
 
+    /// A client asks for its next part of the lock.
+    pub(super) fn next_part(&self, client: u8, thread: u8) -> Vec<Row> {
+        let (name, before) = (&self.step.lane, self.thread_before(client, thread));
+        let again = if before.in_later_round { ", in a later round of its call" } else { "" };
+        self.ask(client, thread, "next part", format!("{name} is the next part, and is asked for{again}"))
+    }
+
+    /// A client gives back its next part of the lock.
+    pub(super) fn give_back(&self, client: u8, thread: u8) -> Vec<Row> {
+        self.release(client, thread, "give back", format!("{} is the next part, and is given back", self.step.lane))
+    }
+
     /// A waiter's limit is over; where there is a queue it leaves that.
     pub(super) fn give_up(&self, client: u8, thread: u8) -> Vec<Row> {
         let what = format!("{}'s wait limit is over: it stops waiting", self.step.lane);
@@ -98,6 +115,20 @@ impl Narrator<'_> {
             }
         };
         self.request(caller, node, shows, what, (says, tone, answer))
+    }
+
+    /// What a call does after it was granted a part, and has not all of them.
+    fn after_part(&self, client: u8, thread: u8) -> String {
+        let threads = &self.client_after(client).threads;
+        let is_in = |phase: Phase| threads.iter().any(|one| one.phase == phase);
+        if is_in(Phase::GivingBack) {
+            return "; the time of the call is over, and all is given back".to_owned();
+        }
+        if is_in(Phase::SettingTtl) {
+            return "; that was the last part, and the lease of each is set now".to_owned();
+        }
+        let next = threads.iter().enumerate().find(|(number, one)| *number != usize::from(thread) && one.phase == Phase::NextPart);
+        next.map_or_else(String::new, |(_, next)| format!("; {} is next", next.name))
     }
 
     /// Why a node refuses an acquire.

@@ -67,6 +67,8 @@ impl Narrator<'_> {
                 let what = if holds > 0 { format!("{name} asks to enter again") } else { format!("{name} asks") };
                 self.ask(client, thread, call, what)
             }
+            Action::NextPart { client, thread } => self.next_part(client, thread),
+            Action::GiveBack { client, thread } => self.give_back(client, thread),
             Action::SecondAsk { client, thread } => {
                 self.ask(client, thread, "ask again", format!("{name}, subscribed now, asks again"))
             }

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use lockstep_model::config::MAX_CLIENTS;
-use lockstep_model::trace::{NodeState, SubscriptionState, client_name};
+use lockstep_model::Party;
+use lockstep_model::trace::{ClientState, NodeState, SubscriptionState, ThreadState, client_name};
 
 use super::subscriber::Subscriber;
 use crate::replay::error::ReplayError;
@@ -22,8 +23,10 @@ pub struct ClientMessages {
 /// What one client's process has to do with messages.
 #[derive(Default)]
 struct ClientSubscription {
-    /// Where it listens; `None`: the kind publishes nothing.
+    /// Where it listens, or would listen; `None`: the kind publishes nothing.
     channel: Option<UnlockChannel>,
+    /// Where it can listen: of a lock of several parts one channel for each part, of which it listens on that for which it waits.
+    channels: Vec<UnlockChannel>,
     /// The connection, and the node it leads to.
     subscriber: Option<(usize, Subscriber)>,
     /// Messages that have been read from the connection but not been delivered yet.
@@ -37,7 +40,26 @@ struct ClientSubscription {
 impl ClientSubscription {
     /// The connection ends, and what came over it is gone.
     fn end(&mut self) {
-        *self = Self { channel: self.channel.take(), ..Self::default() };
+        *self = Self {
+            channel: self.channel.take(),
+            channels: core::mem::take(&mut self.channels),
+            ..Self::default()
+        };
+    }
+}
+
+impl ClientSubscription {
+    /// It listens for the part of the lock that it waits for, if it has several.
+    fn turn_to_part_of(&mut self, client: &ClientState) {
+        let waits = |thread: &ThreadState| thread.phase.uses_wakeup_entry();
+        if let Some(channel) = client.threads.iter().position(waits).and_then(|part| self.channels.get(part)) {
+            self.channel = Some(channel.clone());
+        }
+    }
+
+    /// Whether it listens where the release of this part is published; of a lock with one part everybody does.
+    fn listens_for(&self, part: usize) -> bool {
+        self.channels.len() < 2 || self.channels.get(part) == self.channel.as_ref()
     }
 }
 
@@ -49,10 +71,14 @@ fn next_client(node: &NodeState) -> Option<usize> {
 
 impl ClientMessages {
     /// Of clients that listen there, none of which is subscribed.
-    pub fn new(channels: Vec<Option<UnlockChannel>>) -> Self {
+    pub fn new(channels: Vec<Vec<UnlockChannel>>) -> Self {
         let have_own_channels = channels.windows(2).any(|two| two[0] != two[1]);
-        let clients =
-            channels.into_iter().map(|channel| ClientSubscription { channel, ..Default::default() }).collect();
+        let of_client = |channels: Vec<UnlockChannel>| ClientSubscription {
+            channel: channels.first().cloned(),
+            channels,
+            ..Default::default()
+        };
+        let clients = channels.into_iter().map(of_client).collect();
         Self { clients, have_own_channels }
     }
 
@@ -88,6 +114,7 @@ impl ClientMessages {
                 // The connection died with its node; what had been read is still to be delivered.
                 Some(SubscriptionState::Lost) => self.clients[index].subscriber = None,
                 Some(SubscriptionState::Node(node)) => {
+                    self.clients[index].turn_to_part_of(&step.step.state.clients[index]);
                     let channel = self.clients[index]
                         .channel
                         .as_ref()
@@ -112,8 +139,15 @@ impl ClientMessages {
     pub fn expect_published_on(&mut self, step: HistoryStep<'_>, name: &str, message: Option<&'static str>) {
         let next = step.step.state.nodes.iter().find(|node| node.name == name).and_then(next_client);
         let is_meant = |number: usize| !self.have_own_channels || next == Some(number);
+        let released = match step.step.action.party() {
+            Party::Thread(holder) => usize::from(holder.thread()),
+            Party::Client(_) | Party::Node(_) | Party::World => 0,
+        };
         let subscribed = self.clients.iter_mut().zip(&step.before.clients).enumerate();
         for (_, (subscription, client)) in subscribed.filter(|(number, _)| is_meant(*number)) {
+            if !subscription.listens_for(released) {
+                continue;
+            }
             if client.subscription.as_ref().and_then(SubscriptionState::node) == Some(name) {
                 subscription.published.push(step.place());
                 let message = message.or(subscription.channel.as_ref().map(|channel| channel.message));

@@ -45,7 +45,7 @@ impl ScriptClients {
         Self {
             config: *config,
             messages: ClientMessages::new(
-                (0..config.clients.count).map(|client| translator.unlock_channel(client)).collect(),
+                (0..config.clients.count).map(|client| translator.unlock_channels(client)).collect(),
             ),
             translator,
             in_flight: RequestsInFlight::default(),

@@ -7,6 +7,7 @@ mod client_part;
 mod counted_hold;
 mod fair;
 mod fenced;
+mod multi;
 mod plain;
 pub mod protocol;
 mod read_write;
@@ -25,7 +26,7 @@ pub use client_part::{ClientPart, RequestKey, ScriptVerb, count_of, request_stat
 pub use replies::{acknowledged, token_of};
 pub use request::ScriptRequest;
 pub use translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
-pub use translator::Translator;
+pub use translator::{Translator, far_ms};
 
 /// Every kind that can be replayed.
 pub const KINDS: &[&dyn Translation] = &[
@@ -35,6 +36,7 @@ pub const KINDS: &[&dyn Translation] = &[
     &read_write::ReadWriteTranslation,
     &fenced::FencedTranslation,
     &spin::SpinTranslation,
+    &multi::MultiTranslation,
     #[cfg(feature = "toy")]
     &toy::ToyTranslation,
 ];

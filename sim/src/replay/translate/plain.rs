@@ -32,7 +32,7 @@ impl Translation for PlainTranslation {
         })
     }
 
-    fn set_ttl(&self, context: &RequestContext) -> Option<ScriptRequest> {
+    fn set_ttl(&self, context: &RequestContext, _: &ScriptCaller) -> Option<ScriptRequest> {
         let call = plain::set_ttl(&context.scripts, &context.names, context.lease);
         Some(ScriptRequest::new(call, |reply| {
             let words = match reply {

@@ -1,7 +1,7 @@
 //! The dictionary of three languages: what an action of the model is in our scripts and commands, and in Redisson. The page
 //! `docs/protocol.md` is made of it.
 
-use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, ReadRenewal, ReleaseRule, TokenRule};
+use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, FinalLease, ReadRenewal, ReleaseRule, TokenRule};
 use lockstep_model::{Action, ActionKind};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
@@ -50,10 +50,16 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
     let redisson = translation.redisson();
     let row = |part, asked, redisson| ProtocolRow { actions: actions_of(part), asked, redisson };
 
+    let facts = translation.kind().facts();
     let acquire = words(&translation.acquire(&with_receipts, &caller));
     let mut rows = vec![row(ProtocolPart::Acquire, acquire, redisson.acquire)];
     let apart = RequestContext { acquire: AcquireRule::SetnxExpire, ..context(false) };
-    if let Some(set_ttl) = translation.set_ttl(&apart) {
+    if let Some(set_ttl) = translation.set_ttl(&apart, &caller).filter(|_| facts.parts.is_there()) {
+        rows.push(row(ProtocolPart::SetTtl, words(&set_ttl), "RedissonExpirable.expireAsync of each part"));
+        let own = RequestContext { final_lease_rule: FinalLease::OwnHold, ..context(true) };
+        let asked = translation.set_ttl(&own, &caller).map(|own| words(&own)).unwrap_or_default();
+        rows.push(row(ProtocolPart::SetTtl, format!("final_lease = \"own-hold\": {asked}"), "(none)"));
+    } else if let Some(set_ttl) = translation.set_ttl(&apart, &caller) {
         let take = words(&translation.acquire(&apart, &caller));
         rows.push(row(ProtocolPart::Acquire, format!("acquire = \"setnx-expire\": {take}"), "(none; SETNX)"));
         rows.push(row(ProtocolPart::SetTtl, words(&set_ttl), "(none; PEXPIRE)"));
@@ -166,6 +172,9 @@ fn context(has_receipts: bool) -> RequestContext {
         scripts: Scripts::built_in(),
         names: Names::of("lock"),
         lease: Lease::from_ms(30_000).expect("half a minute is a lease"),
+        final_lease: Lease::from_ms(30_000).expect("half a minute is a lease"),
+        final_lease_rule: FinalLease::AnyHold,
+        far_ms: i64::MAX,
         receipt_lease: ReleaseReceipt::LEASE,
         queue_wait_ms: 300_000,
         may_queue: true,
@@ -248,8 +257,8 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         Acquire, ForceRelease, GiveUp, Internal, Message, ReadToken, Release, Renew, SetTtl, Shared, Subscribe,
     };
     match kind {
-        ActionKind::Acquire | ActionKind::SecondAsk | ActionKind::WakeByMessage | ActionKind::WakeByTimer => Acquire,
-        ActionKind::Release | ActionKind::ForeignRelease | ActionKind::Undo => Release,
+        ActionKind::Acquire | ActionKind::NextPart | ActionKind::SecondAsk | ActionKind::WakeByMessage | ActionKind::WakeByTimer => Acquire,
+        ActionKind::Release | ActionKind::GiveBack | ActionKind::ForeignRelease | ActionKind::Undo => Release,
         ActionKind::SetTtl => SetTtl,
         ActionKind::ReadToken => ReadToken,
         ActionKind::Renew | ActionKind::RenewAcknowledged => Renew,

@@ -1,7 +1,7 @@
 //! What a kind of lock must say about itself so that its histories can be replayed.
 
 use lockstep_model::Action;
-use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, LockKind, ReadRenewal, ReleaseRule, TokenRule};
+use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, FinalLease, LockKind, ReadRenewal, ReleaseRule, TokenRule};
 use lockstep_redis::{HoldValue, HolderId, Lease, Names, Scripts};
 
 use super::request::ScriptRequest;
@@ -14,6 +14,12 @@ pub struct RequestContext {
     pub names: Names,
     /// How long a grant lives unrenewed.
     pub lease: Lease,
+    /// The lease that an acquire sets when it has every part, in kinds that have some.
+    pub final_lease: Lease,
+    /// Whose hold gets it.
+    pub final_lease_rule: FinalLease,
+    /// A TTL of so many ms, or more, is longer than any run: the model tells none of them apart.
+    pub far_ms: i64,
     /// How long a release receipt lives.
     pub receipt_lease: Lease,
     /// For how long a caller queues, ms, in kinds with a queue.
@@ -95,8 +101,8 @@ pub trait Translation: Sync {
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest;
 
     /// Sets the TTL of the lock that was just taken. `None`: no acquire of the kind does that by a request of its own.
-    fn set_ttl(&self, context: &RequestContext) -> Option<ScriptRequest> {
-        let _ = context;
+    fn set_ttl(&self, context: &RequestContext, caller: &ScriptCaller) -> Option<ScriptRequest> {
+        let _ = (context, caller);
         None
     }
 

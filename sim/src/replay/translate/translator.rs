@@ -2,6 +2,7 @@
 
 use lockstep_model::client::Verb;
 use lockstep_model::config::{AnsweredReceipt, RenewalTimer};
+use lockstep_model::limits::FAR_TICKS;
 use lockstep_model::trace::{
     Contents, KeySlot, KeyValue, RequestState, State, StoredKey, TraceStep, client_name, lock_name,
 };
@@ -47,13 +48,24 @@ impl Translator {
         let tick_ms = config.time.tick_ms;
         let ms_of = |ticks: Option<u8>| u64::from(ticks.unwrap_or(0)) * u64::from(tick_ms);
         let lease_of = |ticks: u8| Lease::from_ms(ms_of(Some(ticks)));
+        // By the second round it is taken for seconds, though it is in milliseconds.
+        let multiplied = |own: &Config| Lease::from_ms(ms_of(Some(own.time.lease)) * 1000);
+        let part_lease =
+            |own: &Config, is_later| if is_later { multiplied(own) } else { lease_of(own.part_lease()) };
         let context = |(client, name): (u8, u8), is_named: bool| {
             let own = config.of_client(client);
             let receipt_lease = if own.is_split() { lease_of(own.calls.receipt)? } else { ReleaseReceipt::LEASE };
             Some(RequestContext {
                 scripts: scripts.clone(),
                 names: Names::of(lock_name(name)),
-                lease: lease_of(config.named_lease_of(client).filter(|_| is_named).unwrap_or(own.time.lease))?,
+                lease: if config.has_parts() {
+                    part_lease(&own, is_named)?
+                } else {
+                    lease_of(config.named_lease_of(client).filter(|_| is_named).unwrap_or(own.time.lease))?
+                },
+                final_lease: if is_named { multiplied(&own)? } else { lease_of(own.time.lease)? },
+                final_lease_rule: own.protocol.final_lease,
+                far_ms: far_ms(tick_ms),
                 receipt_lease,
                 queue_wait_ms: ms_of(own.time.wait_limit.filter(|limit| *limit > 0).or(own.time.queue_wait)),
                 may_queue: own.time.wait_limit != Some(0),
@@ -141,7 +153,11 @@ impl Translator {
     /// Whether a request of this thread brings the lease that some calls name: its call names it, or its lock object remembers it.
     fn brings_named(&self, state: &State, (client, thread): (u8, u8), verb: Verb) -> bool {
         let Some(process) = state.clients.get(usize::from(client)) else { return false };
-        let holds = process.threads.get(usize::from(thread)).map_or(0, |thread| thread.holds);
+        let asking = process.threads.get(usize::from(thread));
+        if self.config.has_parts() {
+            return asking.is_some_and(|thread| thread.in_later_round);
+        }
+        let holds = asking.map_or(0, |thread| thread.holds);
         let is_shared = self.config.shares_lock_objects();
         let is_named = match verb {
             Verb::Acquire => self.config.names_lease(client, thread, holds),
@@ -159,6 +175,14 @@ impl Translator {
     /// Where a release publishes, as far as the first thread of this client hears it; `None` for a kind that publishes nothing.
     pub fn unlock_channel(&self, client: u8) -> Option<UnlockChannel> {
         self.translation.unlock_channel(self.common(), &holder(client, 0))
+    }
+
+    /// The same for each lock that it uses: one, but for a lock of several parts.
+    pub fn unlock_channels(&self, client: u8) -> Vec<UnlockChannel> {
+        let names = if self.config.has_parts() { self.names } else { 1 };
+        let channel =
+            |name| self.translation.unlock_channel(self.context_of((0, name), false), &holder(client, 0));
+        (0..names).filter_map(channel).collect()
     }
 
     /// What an action publishes; `None`: the message of the channel.
@@ -193,7 +217,9 @@ impl Translator {
             }
             ScriptVerb::SetTtl { client, thread } => {
                 let is_sent = reply != Reply::Unreachable;
-                is_sent.then(|| self.translation.set_ttl(self.context_of((client, thread), false))).flatten()
+                let is_named = self.brings_named(before, (client, thread), Verb::SetTtl);
+                let caller = self.caller(client, thread, None, now_ms);
+                is_sent.then(|| self.translation.set_ttl(self.context_of((client, thread), is_named), &caller)).flatten()
             }
             ScriptVerb::Renew { client } => {
                 // Nothing is sent if there is nothing to renew, or no master that answers.
@@ -255,7 +281,7 @@ impl Translator {
                 let release_id = release_id(&caller.holder.to_string(), request.receipt.unwrap_or_default());
                 self.translation.release(context, &caller, &release_id)
             }
-            Verb::SetTtl => self.translation.set_ttl(context).expect("a kind whose acquire is two commands has both"),
+            Verb::SetTtl => self.translation.set_ttl(context, &caller).expect("a kind whose acquire is two commands has both"),
             Verb::Renew => self.translation.renew(self.context(client), &caller),
         }
     }
@@ -342,7 +368,9 @@ impl Translator {
                 ("zset", members.iter().flat_map(|(member, score)| pair((member, score.to_string()))).collect())
             }
         };
-        let remaining_ms = key.ttl_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX) - beyond_ms);
+        let remaining_ms = key.ttl_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+        let remaining_ms =
+            remaining_ms.map(|ms| if ms >= far_ms(self.tick_ms) { ms } else { ms - beyond_ms });
         key_words(&self.key_name(&key.slot), key_type, remaining_ms, &content)
     }
 
@@ -375,12 +403,19 @@ impl Translator {
     /// A caller, by the acquire that has this number. 0 is of none: no node stores that value.
     fn caller(&self, client: u8, thread: u8, value: Option<u8>, now_ms: u64) -> ScriptCaller {
         let acquire = self.has_values.then(|| value.unwrap_or_default());
+        // To Redis a client with several parts is one thread, whichever part it is about.
+        let thread = if self.config.has_parts() { 0 } else { thread };
         ScriptCaller { holder: holder(client, thread), acquire, now_ms }
     }
 
     fn ms(&self, ticks: u8) -> i64 {
         i64::from(ticks) * i64::from(self.tick_ms)
     }
+}
+
+/// From here on times are too long for any run, ms (`lockstep_model::limits::FAR_TICKS`).
+pub fn far_ms(tick_ms: u32) -> i64 {
+    i64::from(FAR_TICKS) * i64::from(tick_ms)
 }
 
 /// `A:1` for the first thread of the first client. Redisson's client id is a UUID; any text will do.

@@ -127,6 +127,30 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     )),
     of_each(key(
         "protocol",
+        "round_lease",
+        "\"multiplied\" or \"kept\"",
+        OF_PROFILE,
+        "by which lease a call of a multi lock goes on after its first round, if it names one and has no wait_limit: a thousand times \
+         as long (Redisson), or the one that it names",
+    )),
+    of_each(key(
+        "protocol",
+        "final_lease",
+        "\"any-hold\" or \"own-hold\"",
+        OF_PROFILE,
+        "whose hold of a part gets the lease that a call of a multi lock names, when it has all parts: whatever hold is there by then \
+         (Redisson), or its own only",
+    )),
+    of_each(key(
+        "protocol",
+        "failed_part",
+        "\"stops\" or \"goes-on\"",
+        OF_PROFILE,
+        "what unlock() of a multi lock does when the release of one part fails: it leaves the parts that come after (Redisson), or \
+         releases them all the same",
+    )),
+    of_each(key(
+        "protocol",
         "partial_release",
         "\"lower\" or \"ignore\"",
         OF_PROFILE,

@@ -105,6 +105,14 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     ),
     key(
         "time",
+        "round_wait",
+        TICKS,
+        "none; a multi lock needs it, unless every client that takes both parts has a wait_limit",
+        "how long one round of a call of a multi lock takes that has no wait_limit: then it gives back what it has, and begins anew \
+         (Redisson: 1.5 s for each part; of a call that names a lease a random time)",
+    ),
+    key(
+        "time",
         "jump",
         "a whole number of ticks from -15 to 15",
         "0",
@@ -187,6 +195,13 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "\"both\", \"reader\" or \"writer\"",
         "\"both\"",
         "whether this client of a read-write lock reads, writes, or does both with one thread of its application",
+    ),
+    key(
+        CLIENT,
+        "parts",
+        "\"in-order\", \"reversed\", \"first-only\" or \"second-only\"",
+        "\"in-order\"",
+        "which parts of a multi lock this client takes, and which one first; a client that takes one part uses it as a lock of its own",
     ),
     key(
         "cluster",

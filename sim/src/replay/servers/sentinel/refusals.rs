@@ -93,6 +93,8 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::ExpireReceipts { .. }
             // What clients do, or what happens to them and to their requests.
             | Action::Acquire { .. }
+            | Action::NextPart { .. }
+            | Action::GiveBack { .. }
             | Action::Subscribe { .. }
             | Action::SecondAsk { .. }
             | Action::WakeByMessage { .. }
