@@ -45,7 +45,7 @@ pub(super) const SCRIPTS: [(&str, &str); 2] = [
 
 /// Sets the lease of a part, whoever has it by now: what Redisson does when it has all of them.
 pub fn set_lease(scripts: &Scripts, part: &Names, lease: Lease) -> Call {
-    scripts.call("multi/set_lease", vec![part.lock().into()], vec![lease.ms().to_string()])
+    scripts.call("multi/set_lease", vec![part.lock().into()], vec![lease.ms().to_string(), String::new()])
 }
 
 /// Sets the lease of a part, if this holder still has it.

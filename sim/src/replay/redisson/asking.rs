@@ -56,6 +56,11 @@ impl RedissonClients {
         step: HistoryStep<'_>,
         testbed: &mut Testbed,
     ) -> Result<(), ReplayError> {
+        if self.config.has_parts() && self.is_in_parts(client, step) {
+            // Its call goes on: it gives back what it has, or begins anew.
+            self.applications.wait_until_quiet(usize::from(client))?;
+            return self.clear_up(client, testbed);
+        }
         self.applications.await_end(usize::from(client), usize::from(thread))?;
         self.clear_up(client, testbed)?;
         if !self.goes_on_at_its_limit(client, step, testbed) {
@@ -99,7 +104,10 @@ impl RedissonClients {
         } else {
             String::new()
         };
-        let lock = format!("{}{back_off}{side}{}", self.translator.driver_prefix(), self.translator.lock_of(thread));
+        let lock = match self.parts_of(client) {
+            Some(parts) => parts,
+            None => format!("{}{back_off}{side}{}", self.translator.driver_prefix(), self.translator.lock_of(thread)),
+        };
         let object = if self.config.shares_lock_objects() { lock } else { format!("{lock}/{thread}.{level}") };
         self.applications.begin_call(
             usize::from(client),

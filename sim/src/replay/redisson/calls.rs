@@ -8,6 +8,7 @@ use lockstep_model::trace::ThreadState;
 use lockstep_model::{Config, Reply};
 
 use super::interruption::Interruption;
+use super::several_parts::acquire_in_rounds;
 use crate::replay::translate::token_of;
 
 /// What an application is told by a call, in words.
@@ -22,6 +23,9 @@ pub fn acquire(own: &Config, names_lease: bool, interruption: Interruption) -> S
         Some(_) => own.named_lease_of(0).filter(|_| names_lease),
         None => Some(own.named_lease_of(0).filter(|_| names_lease).unwrap_or(own.time.lease)),
     };
+    if let Some(call) = acquire_in_rounds(own) {
+        return call;
+    }
     if own.tokens_come_with_grants() {
         return acquire_with_token(own.time.wait_limit.map(ms), lease.map(ms));
     }

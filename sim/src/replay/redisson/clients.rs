@@ -114,7 +114,8 @@ impl RedissonClients {
             || config.is_split() && sends_again
             || !are_of_one_version;
         let mut applications = Applications::new(programs, are_apart, config.time.tick_ms, start_ms);
-        applications.sides = if config.shares() { config.clients.threads.into() } else { 0 };
+        let are_one = config.shares() || config.has_parts();
+        applications.sides = if are_one { config.clients.threads.into() } else { 0 };
         Ok(Self {
             config: *config,
             translator,
@@ -304,6 +305,13 @@ impl Target for RedissonClients {
                 Ok(None)
             }
             Action::Acquire { client, thread } => self.acquire((client, thread), step, testbed),
+            Action::NextPart { client, thread } => self.ask_for_part((client, thread), step, testbed),
+            Action::GiveBack { client, thread } => {
+                self.ask((client, Some(thread)), ScriptVerb::Release { client, thread }, step, testbed)
+            }
+            Action::SetTtl { client, thread } => {
+                self.ask((client, Some(thread)), ScriptVerb::SetTtl { client, thread }, step, testbed)
+            }
             Action::SecondAsk { client, thread }
             | Action::WakeByMessage { client, thread }
             | Action::WakeByTimer { client, thread } => {

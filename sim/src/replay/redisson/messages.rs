@@ -26,7 +26,10 @@ impl RedissonClients {
         testbed: &mut Testbed,
     ) -> Result<(), ReplayError> {
         let asked = usize::from(client);
-        let Some(channel) = self.translator.unlock_channel(client) else { return Ok(()) };
+        let channels = self.translator.unlock_channels(client);
+        let waits = |thread: &ThreadState| thread.phase.uses_wakeup_entry();
+        let part = step.step.state.clients[asked].threads.iter().position(waits).filter(|_| channels.len() > 1);
+        let Some(channel) = channels.into_iter().nth(part.unwrap_or(0)) else { return Ok(()) };
         let wanted = [self.commands.subscribe.to_owned(), channel.name];
         if matches!(step.before.clients[asked].subscription, Some(SubscriptionState::Node(_))) {
             let mut threads = step.before.clients[asked].threads.iter();

@@ -40,6 +40,7 @@ mod requests;
 mod script_clock;
 mod semaphore;
 mod sent;
+mod several_parts;
 mod sides;
 mod spare_permits;
 mod split;

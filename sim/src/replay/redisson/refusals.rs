@@ -8,6 +8,7 @@ use lockstep_model::config::{
 use super::deployment::Deployment;
 use super::interruption::Interruption;
 use super::program::RedissonProgram;
+use super::several_parts::refused_rounds;
 use crate::replay::error::ReplayError;
 use crate::replay::translate::translation_of;
 
@@ -40,6 +41,9 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
         refuse_queue(config, program)?;
     }
     let is_of_2021 = |client| config.of_client(client).protocol.profile == Profile::Redisson315;
+    if config.has_parts() && program.profile() == Profile::Redisson315 {
+        return refused("a multi lock of 3.15 is not replayed yet; use a newer version".to_owned());
+    }
     if config.shares() && (program.profile() == Profile::Redisson315 || (0..config.clients.count).any(is_of_2021)) {
         return refused(
             "3.15 releases such a lock by scripts without receipts, which are not modelled; use a newer version"
@@ -200,6 +204,9 @@ fn refuse_client(own: &Config, profile: Profile, program: &RedissonProgram) -> R
     // Redisson renews when a third of the watchdog's lease is over (docs/facts/redisson.md#watchdog-timeout).
     if own.time.renew_every.is_some_and(|every| u16::from(every) * 3 != u16::from(own.time.lease)) {
         let reason = "it renews at a third of the lease; set lease to three times renew_every".to_owned();
+        return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
+    }
+    if let Some(reason) = refused_rounds(own) {
         return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
     }
     if own.time.ask_again_after > 1 && own.waits() {

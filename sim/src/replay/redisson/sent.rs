@@ -228,6 +228,13 @@ impl RedissonClients {
                 testbed.findings.leave("Redisson subscribes on the new master at once, and here it does later");
                 return Ok(());
             }
+            let goes_on = |thread: &ThreadState| thread.phase == Phase::NextPart && thread.may_wake_now;
+            if held != NOTHING && state.threads.iter().any(goes_on) {
+                testbed
+                    .findings
+                    .leave("Redisson begins anew at once after an error, and here time passes");
+                return Ok(());
+            }
             if held != NOTHING && state.threads.iter().any(|thread| thread.may_wake_now) {
                 testbed
                     .findings

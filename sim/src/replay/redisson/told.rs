@@ -25,6 +25,9 @@ impl RedissonClients {
         verb: ScriptVerb,
         step: HistoryStep<'_>,
     ) -> ToldWords {
+        if let Some(told) = self.told_of_parts(client, verb, step) {
+            return told;
+        }
         let of = |clients: &[ClientState]| clients[usize::from(client)].threads.get(usize::from(thread)).cloned();
         let threads: Option<(ThreadState, ThreadState)> = of(&step.before.clients).zip(of(&step.step.state.clients));
         let profile = self.config.of_client(client).protocol.profile;
@@ -63,6 +66,7 @@ impl RedissonClients {
 
     /// What a thread's call has told the application by now.
     pub(super) fn told(&mut self, (client, thread): (u8, u8), testbed: &mut Testbed) -> String {
+        let thread = self.caller(client, thread);
         let ended = self.applications.end_of(usize::from(client), usize::from(thread));
         let told =
             ended.map_or_else(|| "it is in no call".to_owned(), |(verb, ended)| told_by(&verb, ended.as_deref()));

@@ -1,5 +1,6 @@
 package lockstep;
 
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -18,6 +19,7 @@ final class Client {
     private static final String WRITE = "rw:write:";
     private static final String SPIN = "spin:";
     private static final String FENCED = "fenced:";
+    private static final String MULTI = "multi:";
 
     private final RedissonClient redisson;
     private final Reports reports;
@@ -26,7 +28,7 @@ final class Client {
     /**
      * Lock objects, by their names here: {@code LOCK}, or {@code LOCK/ANYTHING} where a lock has several; {@code fair:} before it:
      * a fair lock; {@code rw:read:} or {@code rw:write:}: one of the two locks of a read-write lock; {@code spin:MILLISECONDS:}: a
-     * spin lock with that back-off; {@code fenced:}: a fenced lock.
+     * spin lock with that back-off; {@code fenced:}: a fenced lock; {@code multi:LOCK,LOCK}: a multi lock of these, in this order.
      */
     private final Map<String, RLock> locks = new HashMap<>();
     /** What the call of each thread waits for, where it is a future. */
@@ -108,6 +110,10 @@ final class Client {
         if (lock.startsWith(FENCED)) {
             return Versions.fencedLock(redisson, lock.substring(FENCED.length()));
         }
+        if (lock.startsWith(MULTI)) {
+            String[] parts = lock.substring(MULTI.length()).split(",");
+            return redisson.getMultiLock(Arrays.stream(parts).map(redisson::getLock).toArray(RLock[]::new));
+        }
         return lock.startsWith(FAIR) ? redisson.getFairLock(lock.substring(FAIR.length())) : redisson.getLock(lock);
     }
 
@@ -163,6 +169,15 @@ final class Client {
                     long leaseMs = words.nextLong();
                     return () -> {
                         lock.lock(leaseMs, TimeUnit.MILLISECONDS);
+                        return "nothing";
+                    };
+                }
+                case "lock-lease-seconds" -> {
+                    long leaseSeconds = words.nextLong();
+                    long waitMs = words.nextLong();
+                    return () -> {
+                        Draws.steer(leaseSeconds, waitMs);
+                        lock.lock(leaseSeconds, TimeUnit.SECONDS);
                         return "nothing";
                     };
                 }
