@@ -40,8 +40,8 @@ impl Client {
 }
 
 impl Thread {
-    /// Whether the round is a later one in which this part of a lock is asked for or given back. Such a world has no clock of a
-    /// client that jumps, in which something else stands here.
+    /// Whether the round is a later one in which this part of a lock is asked for, or was granted. Such a world has no clock of a client
+    /// that jumps, in which something else stands here.
     pub const fn is_in_later_round(&self) -> bool {
         matches!(self.limit_left, Timer::DUE)
     }
@@ -87,6 +87,7 @@ impl<Q: InFlight> Process<'_, Q> {
         self.leave(thread);
         let taking = self.thread_mut(thread);
         taking.set_holds(taking.holds() + 1);
+        taking.take_over(Passed { wait_left: Timer::OFF, ..passed });
         let looks_at_clock = self.config.takes_several();
         if looks_at_clock && passed.wait_left.is_due() && !self.config.is_mutated(Mutant::WaitLimitIgnored) {
             self.notes.happened(Happening::LimitReached);
@@ -170,7 +171,6 @@ impl<Q: InFlight> Process<'_, Q> {
         let passed = self.thread(thread).passed();
         let setting = self.thread_mut(thread);
         setting.phase = Phase::Idle;
-        setting.take_over(Passed { wait_left: Timer::OFF, is_later: false });
         if !matches!(reply, Reply::TtlSet | Reply::NoTtlSet) {
             return self.end_attempt(Passed { wait_left: Timer::OFF, ..passed });
         }
@@ -184,9 +184,6 @@ impl<Q: InFlight> Process<'_, Q> {
     fn have_all(&mut self) {
         let hold_left = Timer::optional(self.config.time.hold_at_most);
         let first = self.parts().first();
-        for thread in 0..MAX_THREADS {
-            self.thread_mut(thread).limit_left = Timer::OFF;
-        }
         self.thread_mut(first).hold_left = hold_left;
     }
 

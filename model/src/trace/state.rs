@@ -149,7 +149,7 @@ pub struct ThreadState {
     /// The same by a clock that never jumps; recorded where the client's clock may jump.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_left: Option<u8>,
-    /// Whether the part of a lock that it is asked for, or gives back, is that of a later round of its call.
+    /// Whether the round of the call is a later one in which its part of a lock is asked for, or was granted.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub in_later_round: bool,
     /// Whether it has its part of the lock, and its client is still taking the others, or gives them back.

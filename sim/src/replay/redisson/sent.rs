@@ -36,7 +36,7 @@ impl RedissonClients {
     ) -> Result<Option<HeldCommand>, ReplayError> {
         let asked = usize::from(client);
         let is_of_watchdog = matches!(verb, ScriptVerb::Renew { .. });
-        let wanted_words = request_words(request);
+        let wanted_words = self.without_drawn_lease(request_words(request));
         let clock = self.script_clock(step);
         // A client that may wait for replicas sends one request after the other.
         let is_in_turn = self.config.cluster.replicas > 0 || self.deployment != Deployment::AsScenario;
@@ -45,10 +45,11 @@ impl RedissonClients {
             return Ok(None);
         }
         let found = loop {
-            let (in_flight, commands) = (&self.in_flight, self.commands);
+            let (in_flight, commands, drawn) = (&self.in_flight, self.commands, self.drawn_lease());
             let is_wanted = |held: &HeldCommand| {
+                let words = script_words(&words_of(&with_clock(held, clock)), commands);
                 is_renewal(held) == is_of_watchdog
-                    && script_words(&words_of(&with_clock(held, clock)), commands).as_ref() == Some(&wanted_words)
+                    && words.map(|words| drawn.masked(words)).as_ref() == Some(&wanted_words)
                     && !in_flight.is_sent(asked, held)
             };
             let found = self.applications.await_request(asked, |held| is_wanted(held) || is_prelude(held))?;

@@ -10,7 +10,7 @@ use super::clients::RedissonClients;
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::Testbed;
-use crate::replay::translate::ScriptVerb;
+use crate::replay::translate::{ScriptVerb, far_ms};
 
 /// How long one round takes for each part, where the call names no lease (docs/facts/family.md#multi).
 const ROUND_MS_PER_PART: u64 = 1_500;
@@ -47,7 +47,33 @@ pub(super) fn acquire_in_rounds(own: &Config) -> Option<String> {
     Some(format!("lock-lease-seconds {} {wait_ms}", ms(own.time.lease) / 1000))
 }
 
+/// Redisson draws the lease by which it asks for a part in a later round: the model says only that it is longer than any run.
+#[derive(Clone, Copy)]
+pub(super) struct DrawnLease {
+    /// From here on a lease is that long, ms; `None`: the lock has no parts.
+    far_ms: Option<i64>,
+}
+
+impl DrawnLease {
+    /// These words of a request, without such a lease.
+    pub(super) fn masked(self, words: String) -> String {
+        let Some((far_ms, (keys, args))) = self.far_ms.zip(words.split_once(" | ")) else { return words };
+        let is_far = |arg: &str| arg.parse::<i64>().is_ok_and(|ms| ms >= far_ms);
+        let args: Vec<_> = args.split(' ').map(|arg| if is_far(arg) { "FAR" } else { arg }).collect();
+        format!("{keys} | {}", args.join(" "))
+    }
+}
+
 impl RedissonClients {
+    /// How the lease of a later round is compared.
+    pub(super) fn drawn_lease(&self) -> DrawnLease {
+        DrawnLease { far_ms: self.config.has_parts().then(|| far_ms(self.config.time.tick_ms)) }
+    }
+
+    pub(super) fn without_drawn_lease(&self, words: String) -> String {
+        self.drawn_lease().masked(words)
+    }
+
     /// What the driver calls the lock of a client that takes parts: in its order, or the one part alone. `None`: the lock has no parts.
     pub(super) fn parts_of(&self, client: u8) -> Option<String> {
         if !self.config.has_parts() {

@@ -35,6 +35,16 @@ final class CallThread extends Thread {
         interrupt();
     }
 
+    /**
+     * Ends the thread inside its call. A caller that takes several locks as one swallows every exception, also an interrupt and that of a
+     * client that was shut down, and begins anew for ever; it does not catch an error.
+     */
+    @SuppressWarnings({"deprecation", "removal"})
+    void endInCall() {
+        isEnding = true;
+        stop();
+    }
+
     @Override
     public void run() {
         while (!isEnding) {
