@@ -2,8 +2,8 @@
 
 use lockstep_model::config::{
     AcceptedTokens, Bound, Bounds, Calls, ClientRole, ClientTables, Clients, Cluster, Config, Discovery, Faults,
-    Fencing, Fsync, InterruptedWait, LockObjects, MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule,
-    ReplicasLeave, Resend, Resource, StopsAt, Time, Ttls, WriteDelay,
+    Fencing, Fsync, InterruptedWait, LockObjects, MessageDelay, Network, NetworkMode, NodeSet, PartOrder, Profile,
+    PromoteRule, ReplicasLeave, Resend, Resource, StopsAt, Time, Ttls, WriteDelay,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
@@ -31,6 +31,7 @@ pub const SMALL: Config = Config {
         poll_every: 1,
         ask_again_after: 1,
         queue_wait: None,
+        round_wait: None,
         jump: 0,
     },
     clients: Clients {
@@ -44,6 +45,7 @@ pub const SMALL: Config = Config {
         interrupted_wait: InterruptedWait::Leave,
         stops_at: StopsAt::Never,
         role: ClientRole::Both,
+        parts: PartOrder::InOrder,
     },
     client: ClientTables::NONE,
     cluster: Cluster {
@@ -127,6 +129,7 @@ pub const EVERYTHING: Config = Config {
         poll_every: 1,
         ask_again_after: 1,
         queue_wait: None,
+        round_wait: None,
         jump: 2,
     },
     clients: Clients { threads: 2, ..SMALL.clients },

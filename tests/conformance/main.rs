@@ -9,6 +9,7 @@ mod fair;
 mod fenced;
 mod histories;
 mod kinds;
+mod multi;
 mod plain;
 mod read_write;
 mod reentrant;
@@ -29,6 +30,7 @@ const KINDS: &[kinds::KindProofs] = &[
     read_write::PROOFS,
     fenced::PROOFS,
     spin::PROOFS,
+    multi::PROOFS,
     #[cfg(feature = "toy")]
     toy::PROOFS,
 ];

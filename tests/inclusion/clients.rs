@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use lockstep_model::Action;
 use lockstep_model::client::requests::Slot;
-use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, ReadRenewal, ReleaseRule, TokenRule};
+use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, FinalLease, ReadRenewal, ReleaseRule, TokenRule};
 use lockstep_redis::{HolderId, Lease, ReleaseReceipt, Scripts};
 use lockstep_sim::replay::ServerConnection;
 use lockstep_sim::replay::translate::{RequestContext, ScriptCaller, ScriptRequest, replies};
@@ -128,6 +128,9 @@ impl FreeClient {
             scripts: Scripts::built_in(),
             names: names(),
             lease: self.lease(outer_holds),
+            final_lease: self.lease(outer_holds),
+            final_lease_rule: FinalLease::AnyHold,
+            far_ms: i64::MAX,
             receipt_lease: ReleaseReceipt::LEASE,
             queue_wait_ms: 0,
             may_queue: false,

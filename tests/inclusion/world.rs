@@ -285,7 +285,11 @@ impl FreeRun {
         let harm = harm.suited(server);
         // What is late in these runs is late in a split network, which is not modelled beside every kind.
         let is_split = |kind: &Facts| {
-            !kind.queue.is_there() && !kind.sharing.is_there() && !kind.tokens.is_there() && !kind.spins()
+            !kind.queue.is_there()
+                && !kind.sharing.is_there()
+                && !kind.tokens.is_there()
+                && !kind.parts.is_there()
+                && !kind.spins()
         };
         let kinds: Vec<_> = KINDS.iter().filter(|kind| is_split(kind.kind().facts())).collect();
         let lock = *kinds[below(&mut random, u32::try_from(kinds.len()).expect("there are few"))];

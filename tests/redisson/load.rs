@@ -209,7 +209,7 @@ const ACQUIRES: &str = "a later acquire of that client is granted, and its maste
 const RENEWALS: &str = "renewals of the long hold, beside as many as one timer can send";
 
 /// Why a load without a fault shows nothing of an exhibit.
-const NEED_A_FAULT: [(&str, &str); 17] = [
+const NEED_A_FAULT: [(&str, &str); 18] = [
     ("B8", "a failover, and a client that asks for the number of replicas while the new master has none yet"),
     (
         "C8",
@@ -239,6 +239,10 @@ const NEED_A_FAULT: [(&str, &str); 17] = [
         "no fault, but time: a fair lock has to be under load without a pause for fairLockWaitTimeout and a lease, 330 s by default",
     ),
     ("F8", "a release has to come at the moment at which the limit of the first waiter is over"),
+    (
+        "H10",
+        "no fault, but a call that names its lease in seconds has to wait for one of its locks for longer than its first round",
+    ),
     ("I4", "the first waiter has to be interrupted, and its deadline to come while the next one sleeps"),
     ("FR", "somebody has to take the TTL of a held lock away"),
     ("K2", "no replica may acknowledge a release within the time that Redisson waits for it (1 s by default)"),

@@ -8,6 +8,7 @@ mod fenced;
 mod history;
 mod jvms;
 mod load;
+mod multi;
 mod museum;
 mod queue;
 mod random;

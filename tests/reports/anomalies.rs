@@ -18,7 +18,7 @@ struct AnomalyGroup {
 }
 
 /// Every scenario that violates a property belongs to one of these groups, which the page shows in this order.
-const GROUPS: [AnomalyGroup; 11] = [
+const GROUPS: [AnomalyGroup; 12] = [
     AnomalyGroup {
         heading: "Fencing tokens in Redis",
         about: "The counter of a fenced lock is lost, evicted or set back, is read too late, or a refusal looks like a grant.",
@@ -286,6 +286,23 @@ const GROUPS: [AnomalyGroup; 11] = [
         ],
     },
     AnomalyGroup {
+        heading: "Several parts",
+        about: "A lock whose parts are taken and given back one after the other: in opposite orders, by a lease that is set at the end, and by a \
+                release that stops.",
+        scenarios: &[
+            "multi-opposite-orders-for-ever",
+            "multi-lease-times-a-thousand",
+            "multi-lease-of-a-later-round-is-kept",
+            "multi-final-lease-cuts-another-hold",
+            "multi-final-lease-of-its-own-hold",
+            "multi-unlock-stops-at-a-refused-part",
+            "multi-unlock-goes-on-after-a-refused-part",
+            "multi-pause-longer-than-lease",
+            "multi-lost-message",
+            "multi-failover-loses-a-part",
+        ],
+    },
+    AnomalyGroup {
         heading: "Spinning",
         about: "Waiters that no message wakes and that sleep through their limit, and a lock object that remembers a refused call.",
         scenarios: &[
@@ -331,10 +348,16 @@ const TOLD: ScenarioLine = ("protocol", "downgrade", "\"publishes\"");
 const OWN_OBJECTS: ScenarioLine = ("clients", "lock_objects", "\"per-call\"");
 const WITH_GRANT: ScenarioLine = ("protocol", "token", "\"with-grant\"");
 const NO_TTL_REFUSED: ScenarioLine = ("protocol", "no_ttl_answer", "\"refusal\"");
+const LEASE_KEPT: ScenarioLine = ("protocol", "round_lease", "\"kept\"");
+const OF_ITS_OWN_HOLD: ScenarioLine = ("protocol", "final_lease", "\"own-hold\"");
+const GOES_ON: ScenarioLine = ("protocol", "failed_part", "\"goes-on\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 43] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 46] = [
+    ("multi-lease-times-a-thousand", &[LEASE_KEPT]),
+    ("multi-final-lease-cuts-another-hold", &[OF_ITS_OWN_HOLD]),
+    ("multi-unlock-stops-at-a-refused-part", &[GOES_ON]),
     ("fenced-token-is-read-late", &[WITH_GRANT]),
     ("fenced-holder-without-ttl", &[NO_TTL_REFUSED]),
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),

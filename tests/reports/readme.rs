@@ -180,8 +180,7 @@ fn the_readme_lists_what_is_not_modelled_yet() {
     let readme = page::committed(README);
     let (_, rest) = readme.split_once("**Not modelled yet**").expect("the paragraph");
     let listed = rest.split("\n\n").next().expect("it ends");
-    let kinds = ["multi", "red"];
-    let kinds = kinds.map(|kind| (scenario_with(&format!("lock = \"{kind}\""), "", ""), vec![kind]));
+    let kinds = ["red"].map(|kind| (scenario_with(&format!("lock = \"{kind}\""), "", ""), vec![kind]));
     let split = "[network]\nmode = \"split\"\n[protocol]\nreceipts = true\n";
     let jumps = "[faults]\nclock_jump = 1";
     let of = |time: &str, tables: &str| scenario_with("lock = \"reentrant\"", time, tables);
@@ -194,9 +193,10 @@ fn the_readme_lists_what_is_not_modelled_yet() {
     let with_tokens = |tables: &str| scenario_with(&format!("lock = \"{}\"", issues.name()), "", tables);
     let spins = LockKind::ALL.iter().find(|kind| kind.facts().spins()).expect("a kind that spins");
     let with_spinners = |time: &str, tables: &str| scenario_with(&format!("lock = \"{}\"", spins.name()), time, tables);
+    let parts = LockKind::ALL.iter().find(|kind| kind.facts().parts.is_there()).expect("a kind with parts");
+    let with_parts = |tables: &str| scenario_with(&format!("lock = \"{}\"", parts.name()), "round_wait = 1", tables);
     let others = [
         (of("", "[cluster]\ngroups = 2"), vec!["groups"]),
-        (of("", "[expect]\nall-or-none = \"holds\""), vec!["all-or-none"]),
         (of("", "[expect]\nvalid-at-grant = \"holds\""), vec!["valid-at-grant"]),
         (of("jump = 4", &format!("[cluster]\nreplicas = 1\nwait_for = 1\n{jumps}")), vec!["clock_jump", "wait_for"]),
         (of("jump = 4", &format!("[cluster]\nreplicas = 1\nmin_replicas = 1\n{jumps}")), vec!["min_replicas"]),
@@ -216,6 +216,12 @@ fn the_readme_lists_what_is_not_modelled_yet() {
         (with_tokens("[network]\nmode = \"split\""), vec!["a fenced lock with", "mode = \"split\""]),
         (with_tokens("[protocol]\nprofile = \"redisson-3.15\"\nreceipts = true"), vec!["profile = \"redisson-3.15\""]),
         (with_tokens("[protocol]\nreceipts = false"), vec!["receipts = false"]),
+        (with_parts("[network]\nmode = \"split\""), vec!["a multi lock with", "mode = \"split\""]),
+        (with_parts("max_holds = 2"), vec!["max_holds = 2"]),
+        (with_parts("[cluster]\nreplicas = 1\nwait_for = 1"), vec!["wait_for"]),
+        (with_parts("[resource]\nfencing = \"none\""), vec!["[resource]"]),
+        (with_parts("[faults]\ninterrupt = 1"), vec!["interrupt"]),
+        (with_parts("[protocol]\nprofile = \"lockstep\""), vec!["profile = \"lockstep\""]),
         (with_spinners("", "[network]\nmode = \"split\""), vec!["a spin lock with", "mode = \"split\""]),
         (with_spinners("wait_limit = 3", "[protocol]\nprofile = \"redisson-3.15\""), vec!["wait_limit"]),
         (of("", "[cluster]\nreplicas = 1\nmin_replicas = 1\nttls = \"relative\""), vec!["ttls = \"relative\""]),

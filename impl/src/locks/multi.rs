@@ -43,6 +43,14 @@ pub(super) const SCRIPTS: [(&str, &str); 2] = [
     ("multi/set_own_lease", include_str!("../../scripts/multi/set_own_lease.lua")),
 ];
 
+/// Takes a part: the script of the re-entrant lock.
+pub fn acquire(scripts: &Scripts, part: &Names, holder: &HolderId, lease: Lease) -> Call {
+    reentrant::acquire(scripts, part, holder, lease)
+}
+
+/// What [`acquire`] replies.
+pub type PartAcquireReply = ReentrantAcquireReply;
+
 /// Sets the lease of a part, whoever has it by now: what Redisson does when it has all of them.
 pub fn set_lease(scripts: &Scripts, part: &Names, lease: Lease) -> Call {
     scripts.call("multi/set_lease", vec![part.lock().into()], vec![lease.ms().to_string(), String::new()])
@@ -124,7 +132,7 @@ impl<C: ConnectionLike> MultiLock<C> {
         receipt: impl Fn(usize) -> ReleaseReceipt,
     ) -> Result<MultiAcquireReply, Error> {
         for part in 0..self.parts.len() {
-            let call = reentrant::acquire(&self.scripts, &self.parts[part], holder, lease);
+            let call = acquire(&self.scripts, &self.parts[part], holder, lease);
             let busy = match call.ask(&mut self.connection) {
                 Ok(ReentrantAcquireReply::Acquired) => continue,
                 Ok(ReentrantAcquireReply::Busy { ttl_ms }) => Ok(MultiAcquireReply::Busy { part, ttl_ms }),

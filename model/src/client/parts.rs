@@ -25,7 +25,7 @@ use crate::time::Timer;
 
 /// What one part hands over to the next one that the call is about.
 #[derive(Clone, Copy)]
-struct Passed {
+struct Attempt {
     /// What is left of the time of the call, or of its round; off: it does not wait.
     wait_left: Timer,
     /// Whether its round is a later one.
@@ -46,11 +46,11 @@ impl Thread {
         matches!(self.limit_left, Timer::DUE)
     }
 
-    const fn passed(&self) -> Passed {
-        Passed { wait_left: self.wait_left, is_later: self.is_in_later_round() }
+    const fn attempt(&self) -> Attempt {
+        Attempt { wait_left: self.wait_left, is_later: self.is_in_later_round() }
     }
 
-    const fn take_over(&mut self, Passed { wait_left, is_later }: Passed) {
+    const fn take_over(&mut self, Attempt { wait_left, is_later }: Attempt) {
         self.wait_left = wait_left;
         self.limit_left = if is_later { Timer::DUE } else { Timer::OFF };
     }
@@ -83,19 +83,19 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// A part was granted. `next`: what the call does then.
     pub(super) fn take_part(&mut self, thread: u8, next: Next) {
-        let passed = self.thread(thread).passed();
+        let attempt = self.thread(thread).attempt();
         self.leave(thread);
         let taking = self.thread_mut(thread);
         taking.set_holds(taking.holds() + 1);
-        taking.take_over(Passed { wait_left: Timer::OFF, ..passed });
+        taking.take_over(Attempt { wait_left: Timer::OFF, ..attempt });
         let looks_at_clock = self.config.takes_several();
-        if looks_at_clock && passed.wait_left.is_due() && !self.config.is_mutated(Mutant::WaitLimitIgnored) {
+        if looks_at_clock && attempt.wait_left.is_due() && !self.config.is_mutated(Mutant::WaitLimitIgnored) {
             self.notes.happened(Happening::LimitReached);
-            self.give_back(passed);
+            self.give_back(attempt);
         } else if let Next::Ask { part } = next {
-            self.go_to_part(part, passed, Timer::DUE);
+            self.go_to_part(part, attempt, Timer::DUE);
         } else if self.config.sets_final_lease() {
-            self.begin_final_lease(self.parts().first(), passed);
+            self.begin_final_lease(self.parts().first(), attempt);
         } else {
             self.have_all();
         }
@@ -103,27 +103,27 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// An ask for a part has ended without a grant: what was taken before is given back.
     pub(super) fn part_refused(&mut self, wait_left: Timer, is_later: bool) {
-        self.give_back(Passed { wait_left, is_later });
+        self.give_back(Attempt { wait_left, is_later });
     }
 
     /// The next one to be asked for. `wake_in`: by when.
-    fn go_to_part(&mut self, part: u8, passed: Passed, wake_in: Timer) {
+    fn go_to_part(&mut self, part: u8, attempt: Attempt, wake_in: Timer) {
         let next = self.thread_mut(part);
-        next.take_over(passed);
+        next.take_over(attempt);
         (next.phase, next.wake_in) = (Phase::NextPart, wake_in);
     }
 
     /// The first of the parts that were taken is given back, or the call has none left.
-    fn give_back(&mut self, passed: Passed) {
+    fn give_back(&mut self, attempt: Attempt) {
         let keeps = self.config.is_mutated(Mutant::PartsKept);
         match self.first_taken().filter(|_| !keeps) {
             Some(part) => {
                 self.notes.happened(Happening::PartsGivenUp);
                 let giving = self.thread_mut(part);
-                giving.take_over(passed);
+                giving.take_over(attempt);
                 giving.phase = Phase::GivingBack;
             }
-            None => self.end_attempt(passed),
+            None => self.end_attempt(attempt),
         }
     }
 
@@ -137,45 +137,44 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// An attempt has failed, and everything is given back: the call ends, or begins anew. After an error it asks at once, as
     /// often as it likes; it need not do so before the next tick, since that could go on for ever.
-    fn end_attempt(&mut self, passed: Passed) {
+    fn end_attempt(&mut self, attempt: Attempt) {
         let first = self.parts().first();
         for thread in 0..MAX_THREADS {
             if self.thread(thread).phase != Phase::Dead {
                 *self.thread_mut(thread) = self.thread(thread).settled();
             }
         }
-        match passed.wait_left {
+        match attempt.wait_left {
             Timer::OFF => {}
-            left if !left.is_due() => self.go_to_part(first, passed, Timer::SOON),
+            left if !left.is_due() => self.go_to_part(first, attempt, Timer::SOON),
             _ if self.config.takes_in_rounds() => {
                 let multiplies = self.config.multiplies_round_lease();
                 // Its wait is as long as its lease would be: longer than any run.
-                let wait_left =
-                    if multiplies { Timer::FAR } else { Timer::optional(self.config.call_limit()) };
-                self.go_to_part(first, Passed { wait_left, is_later: multiplies }, Timer::DUE);
+                let wait_left = if multiplies { Timer::FAR } else { Timer::optional(self.config.call_limit()) };
+                self.go_to_part(first, Attempt { wait_left, is_later: multiplies }, Timer::DUE);
             }
             _ => {}
         }
     }
 
     /// Every part is taken, and the lease that the call names is set, of one part after the other.
-    fn begin_final_lease(&mut self, part: u8, passed: Passed) {
+    fn begin_final_lease(&mut self, part: u8, attempt: Attempt) {
         let setting = self.thread_mut(part);
-        setting.take_over(Passed { wait_left: Timer::OFF, ..passed });
+        setting.take_over(Attempt { wait_left: Timer::OFF, ..attempt });
         setting.phase = Phase::SettingTtl;
     }
 
     /// The lease of a part was set, or was not: nobody looks at that. An error ends the call, and leaves all parts as they are until
     /// the lease is over by which they were asked for.
     pub(super) fn hear_final_lease(&mut self, thread: u8, reply: Reply) {
-        let passed = self.thread(thread).passed();
+        let attempt = self.thread(thread).attempt();
         let setting = self.thread_mut(thread);
         setting.phase = Phase::Idle;
         if !matches!(reply, Reply::TtlSet | Reply::NoTtlSet) {
-            return self.end_attempt(Passed { wait_left: Timer::OFF, ..passed });
+            return self.end_attempt(Attempt { wait_left: Timer::OFF, ..attempt });
         }
         match self.parts().after(thread) {
-            Some(next) => self.begin_final_lease(next, passed),
+            Some(next) => self.begin_final_lease(next, attempt),
             None => self.have_all(),
         }
     }
@@ -190,10 +189,10 @@ impl<Q: InFlight> Process<'_, Q> {
     /// The release of a part was answered, or could not be sent (`None`). What comes next: the next part, whether it is the client
     /// that calls `unlock()` or a call that has failed; an error ends an `unlock()` only.
     pub(crate) fn hear_part_release(&mut self, thread: u8, reply: Option<Reply>) {
-        let passed = self.thread(thread).passed();
+        let attempt = self.thread(thread).attempt();
         let was_giving_back = self.thread(thread).phase == Phase::GivingBack;
         // A call of `unlock()` does not wait, and goes on from the first part to the others.
-        let is_failed_call = was_giving_back && (thread == self.parts().first() || passed.wait_left != Timer::OFF);
+        let is_failed_call = was_giving_back && (thread == self.parts().first() || attempt.wait_left != Timer::OFF);
         let is_released = matches!(reply, Some(Reply::Released | Reply::StillHeld));
         let settled = self.thread(thread).settled();
         *self.thread_mut(thread) = settled;
@@ -201,15 +200,15 @@ impl<Q: InFlight> Process<'_, Q> {
             match self.first_taken() {
                 Some(part) => {
                     let giving = self.thread_mut(part);
-                    giving.take_over(passed);
+                    giving.take_over(attempt);
                     giving.phase = Phase::GivingBack;
                 }
-                None if is_failed_call => self.end_attempt(passed),
+                None if is_failed_call => self.end_attempt(attempt),
                 None => {}
             }
         } else {
             // The caller gets an exception, and counts on nothing any more. What it has not released is renewed on.
-            self.end_attempt(Passed { wait_left: Timer::OFF, is_later: false });
+            self.end_attempt(Attempt { wait_left: Timer::OFF, is_later: false });
         }
     }
 

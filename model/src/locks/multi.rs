@@ -26,7 +26,9 @@ impl Lock for Part {
         name: "multi",
         other_names: &["multilock", "redissonmultilock"],
         waiting: Waiting::Subscribes,
-        reentry: Support::No { why: "a call inside another one of its thread is not modelled for a lock of several parts" },
+        reentry: Support::No {
+            why: "a call inside another one of its thread is not modelled for a lock of several parts",
+        },
         busy_is_write: false,
         receipts: Support::Yes,
         force: Support::No { why: "forceUnlock() of a multi lock throws an UnsupportedOperationException" },

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 
 use super::claim::{Claim, PropertyKind};
 use super::{
-    actions_reached, all_or_none, counts_agree, dead_head_passed, effects_in_order, first_come_first_served, freed_after_crash,
-    grant_acknowledged, grant_survives, interrupt_reported, no_dead_head, no_orphan, no_sleeping_waiter, obtainable,
-    one_believer, one_server_holder, only_holder_releases, readers_share, refusal_true, renewal_rate_bounded,
-    renewed_while_held, tokens_increase, wait_limit_kept, waiter_served, writer_served,
+    actions_reached, all_or_none, counts_agree, dead_head_passed, effects_in_order, first_come_first_served,
+    freed_after_crash, grant_acknowledged, grant_survives, interrupt_reported, no_dead_head, no_orphan,
+    no_sleeping_waiter, obtainable, one_believer, one_server_holder, only_holder_releases, readers_share, refusal_true,
+    renewal_rate_bounded, renewed_while_held, tokens_increase, wait_limit_kept, waiter_served, writer_served,
 };
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;

@@ -106,7 +106,7 @@ impl ThreadPosture {
             ActionKind::Undo => matches!(phase, Phase::Undoing),
             ActionKind::GiveUp => {
                 matches!(phase, Phase::Refused | Phase::Subscribed | Phase::Waiting | Phase::NextPart) && is_at_limit
-            },
+            }
             _ => return None,
         })
     }

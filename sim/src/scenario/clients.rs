@@ -3,10 +3,11 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ExtendRule, FailedPart, FailedRenewal, FinalLease,
-    InterruptedWait, InterruptedWaiter, LockKind, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, PartOrder, RoundLease,
-    MissedRenewal, NoTtlAnswer, PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule,
-    RememberedLease, RenewalTimer, Resend, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, WaitAfter, WaitRule,
+    AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ExtendRule, FailedPart,
+    FailedRenewal, FinalLease, InterruptedWait, InterruptedWaiter, LockKind, LockObjects, MAX_ACQUIRES, MAX_CLIENTS,
+    MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, NoTtlAnswer, PartOrder, PartialRelease, Profile, Protocol,
+    ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, Resend, RoundLease, StopsAt,
+    SubscribeTo, Time, TokenRule, ValueRule, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 

@@ -18,7 +18,7 @@ use super::parts::{Parts, Sections};
 use super::places::SettingsPlace;
 use super::section::Section;
 use super::ticks::{FSYNC_WITHIN_MS, MIN_REPLICAS_SLACK_MS};
-use super::{names, queues, renewals, sharing, several_parts, spins, tokens, waits};
+use super::{names, queues, renewals, several_parts, sharing, spins, tokens, waits};
 
 /// A switch that only some kinds have, why a kind does not, and where its [`Facts`] say so.
 type SwitchOfKinds = (&'static str, &'static str, fn(&Facts) -> Support);

@@ -25,9 +25,9 @@ mod reader;
 mod renewals;
 mod resolve;
 mod section;
+mod several_parts;
 mod sharing;
 mod spelling;
-mod several_parts;
 mod spins;
 mod syntax;
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    Bound, ClientSettings, LockObjects, MissedRenewal, NetworkMode, Profile, RenewalTimer, StopsAt,
-    SubscribeTo, Ttls,
+    Bound, ClientSettings, LockObjects, MissedRenewal, NetworkMode, Profile, RenewalTimer, StopsAt, SubscribeTo, Ttls,
 };
 use lockstep_model::limits::MAX_NAMES;
 use lockstep_model::locks::Support;
@@ -99,9 +98,13 @@ fn note_switches(parts: &Parts, sections: &Sections<'_>) {
 
 fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
     let beside = |section: &Section<'_>, key: &str, what: &str, help: &str| {
-        Contradiction::not_yet(section, key, &format!("{what} together with a lock of several parts is not modelled yet"))
-            .with(lock.cloned(), "this kind of lock has parts")
-            .note(help);
+        Contradiction::not_yet(
+            section,
+            key,
+            &format!("{what} together with a lock of several parts is not modelled yet"),
+        )
+        .with(lock.cloned(), "this kind of lock has parts")
+        .note(help);
     };
     if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
         beside(&sections.network, "mode", "a split network", "use mode = \"atomic\"");
@@ -120,8 +123,7 @@ fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
     }
     let tells = |own: &ClientSettings| own.protocol.missed_renewal == MissedRenewal::TellHolder;
     if parts.somebody(tells) {
-        let key =
-            if sections.protocol.span_of("missed_renewal").is_some() { "missed_renewal" } else { "profile" };
+        let key = if sections.protocol.span_of("missed_renewal").is_some() { "missed_renewal" } else { "profile" };
         let help = "use missed_renewal = \"lower-first\"";
         beside(&sections.protocol, key, "a watchdog that tells a holder that its lock is gone", help);
     }
@@ -155,7 +157,12 @@ fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
         return;
     }
     if cluster.ttls == Ttls::Relative {
-        beside(&sections.cluster, "ttls", "TTLs that count from their arrival", "use ttls = \"absolute\": Redis 7.0 and newer");
+        beside(
+            &sections.cluster,
+            "ttls",
+            "TTLs that count from their arrival",
+            "use ttls = \"absolute\": Redis 7.0 and newer",
+        );
     }
     if !matches!(cluster.lag, Bound::Any | Bound::Ticks(0)) {
         beside(&sections.cluster, "lag", "a bounded lag", "use lag = \"any\" or lag = 0");

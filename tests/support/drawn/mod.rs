@@ -121,6 +121,20 @@ impl Said {
         !self.shares() || is_first && (!self.has("max_holds") || self.is("max_holds", "1"))
     }
 
+    fn has_parts(&self) -> bool {
+        self.lock().parts.is_there()
+    }
+
+    /// Whether a key is not modelled beside the lock that was chosen.
+    fn leaves_out(&self, key: &str) -> bool {
+        self.has_parts() && NOT_BESIDE_PARTS.contains(&key)
+    }
+
+    /// Whether its calls may go on in rounds.
+    fn takes_in_rounds(&self) -> bool {
+        self.has_parts() && !self.has("wait_limit")
+    }
+
     fn issues_tokens(&self) -> bool {
         self.lock().tokens.is_there()
     }
@@ -191,6 +205,33 @@ const PROFILES: &[&str] = &[
     "\"lockstep\"",
 ];
 
+/// What is not modelled beside a lock of several parts, or follows from it.
+const NOT_BESIDE_PARTS: &[&str] = &[
+    "mode",
+    "profile",
+    "threads",
+    "names",
+    "reentry_lease",
+    "named_lease",
+    "lock_objects",
+    "lag",
+    "ttls",
+    "wait_for",
+    "overwrite_key",
+    "crash_thread",
+    "foreign_release",
+    "interrupt",
+    "vanish_key",
+    "persist_key",
+    "clock_jump",
+    "client_clock_jump",
+    "stops_at",
+    "fencing",
+    "subscribe_to",
+    "missed_renewal",
+    "renewal_timer",
+];
+
 /// Every key, each after the keys it depends on.
 const ROWS: &[DrawnKey] = &[
     always("story", &["\"A world that nobody thought of.\""]),
@@ -247,6 +288,12 @@ const ROWS: &[DrawnKey] = &[
     row("poll_every", TICKS, 60, Said::spins),
     row("ask_again_after", TICKS, 8, Said::publishes),
     row("queue_wait", &["1", "2", "3", "5"], 100, Said::queues),
+    row("round_wait", &["1", "1", "2", "3"], 100, Said::takes_in_rounds),
+    row("round_lease", &["\"multiplied\"", "\"kept\"", "\"kept\""], 60, |said| {
+        said.takes_in_rounds() && !said.has("renew_every")
+    }),
+    row("final_lease", &["\"any-hold\"", "\"own-hold\""], 40, |said| said.has_parts() && !said.has("renew_every")),
+    row("failed_part", &["\"stops\"", "\"goes-on\""], 40, Said::has_parts),
     row("hold_for_ever", FLAG, 5, |said| !said.has("hold_at_most") && !said.shares()),
     // Nodes and their faults.
     row("groups", &["1", "1", "1", "2"], 2, |_| true),
@@ -448,6 +495,12 @@ const OWN_ROWS: &[DrawnKey] = &[
     row("hold_at_most", TICKS, 30, |said| !said.is("hold_for_ever", "true")),
     row("acquires", &["0", "1", "2"], 40, |_| true),
     row("role", &["\"reader\"", "\"writer\"", "\"both\""], 60, Said::shares),
+    row(
+        "parts",
+        &["\"reversed\"", "\"reversed\"", "\"first-only\"", "\"second-only\"", "\"in-order\""],
+        90,
+        Said::has_parts,
+    ),
     row("profile", PROFILES, 40, |said| !said.shares() && !said.spins()),
 ];
 
@@ -553,7 +606,7 @@ fn text<'a>(
     for (row, value) in rows.into_iter().zip(values) {
         if let Some(value) = value
             && !said.has(row.key)
-            && (is_careless || (row.goes_with)(&said))
+            && (is_careless || (row.goes_with)(&said) && !(said.has("lock") && said.leaves_out(row.key)))
         {
             said.0.insert(row.key, value);
         }

@@ -64,6 +64,11 @@ impl Config {
         wait.map_or(self.time.lease, |wait| wait.saturating_mul(2))
     }
 
+    /// From here on a time is longer than any run, ms ([`FAR_TICKS`]): the model tells none of them apart.
+    pub fn far_ms(&self) -> i64 {
+        i64::from(FAR_TICKS) * i64::from(self.time.tick_ms)
+    }
+
     /// Whether the script that sets the lease at the end leaves a hold of somebody else as it is.
     pub(super) fn checks_final_lease(&self, client: u8) -> bool {
         self.has_parts() && matches!(self.settings_of(client).protocol.final_lease, FinalLease::OwnHold)

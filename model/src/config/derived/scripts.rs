@@ -37,11 +37,7 @@ impl Config {
         let caller = request.caller().map(Holder::client);
         if let Some(client) = caller.filter(|_| self.has_parts()) {
             let lease_ticks = self.part_lease_of(client, request, brings_named);
-            return LockContext {
-                lease_ticks,
-                sets_own_ttl: self.checks_final_lease(client),
-                ..self.lock_context()
-            };
+            return LockContext { lease_ticks, sets_own_ttl: self.checks_final_lease(client), ..self.lock_context() };
         }
         let context = LockContext { lease_ticks: caller.map_or(self.time.lease, lease_of), ..self.lock_context() };
         if !self.lock.facts().queue.is_there() && !self.shares() {

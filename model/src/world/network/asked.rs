@@ -69,7 +69,9 @@ impl<Y: Layout> Context<'_, Y> {
             Verb::Release => !is_shared && holds > 0 && names(holds - 1),
             Verb::SetTtl | Verb::Renew | Verb::Undo => false,
         };
-        let is_remembered = is_shared && !matches!(verb, Verb::Renew | Verb::SetTtl) && self.world.client(client).renewal.remembers_lease();
+        let is_remembered = is_shared
+            && !matches!(verb, Verb::Renew | Verb::SetTtl)
+            && self.world.client(client).renewal.remembers_lease();
         match (is_named, is_remembered) {
             (true, _) => BroughtLease::Named,
             (false, true) => BroughtLease::Remembered,

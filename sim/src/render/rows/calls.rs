@@ -127,7 +127,10 @@ impl Narrator<'_> {
         if is_in(Phase::SettingTtl) {
             return "; that was the last part, and the lease of each is set now".to_owned();
         }
-        let next = threads.iter().enumerate().find(|(number, one)| *number != usize::from(thread) && one.phase == Phase::NextPart);
+        let next = threads
+            .iter()
+            .enumerate()
+            .find(|(number, one)| *number != usize::from(thread) && one.phase == Phase::NextPart);
         next.map_or_else(String::new, |(_, next)| format!("; {} is next", next.name))
     }
 

@@ -8,7 +8,6 @@ use lockstep_model::trace::ThreadState;
 use lockstep_model::{Config, Reply};
 
 use super::interruption::Interruption;
-use super::several_parts::acquire_in_rounds;
 use crate::replay::translate::token_of;
 
 /// What an application is told by a call, in words.
@@ -42,6 +41,17 @@ pub fn acquire(own: &Config, names_lease: bool, interruption: Interruption) -> S
         (None, Some(lease_ms)) if can_be_interrupted => format!("lock-interruptibly-lease {lease_ms}"),
         (None, Some(lease_ms)) => format!("lock-lease {lease_ms}"),
     }
+}
+
+/// The call of an acquire that takes several parts in rounds and names its lease: in seconds, since it is that unit by which later rounds
+/// multiply it. The driver makes it draw the wait of the first round that the scenario says.
+fn acquire_in_rounds(own: &Config) -> Option<String> {
+    let ms = |ticks: u8| u64::from(ticks) * u64::from(own.time.tick_ms);
+    if !own.takes_in_rounds() || own.time.renew_every.is_some() {
+        return None;
+    }
+    let wait_ms = ms(own.time.round_wait?);
+    Some(format!("lock-lease-seconds {} {wait_ms}", ms(own.time.lease) / 1000))
 }
 
 /// The same of a call that returns a token. `tryLockAndGetToken()` waits without a limit, and `lockAndGetToken(lease)` ignores its

@@ -8,7 +8,6 @@ use lockstep_model::config::{
 use super::deployment::Deployment;
 use super::interruption::Interruption;
 use super::program::RedissonProgram;
-use super::several_parts::refused_rounds;
 use crate::replay::error::ReplayError;
 use crate::replay::translate::translation_of;
 
@@ -264,4 +263,28 @@ fn refused_calls(own: &Config) -> Option<&'static str> {
         }
         Resend::None | Resend::All => None,
     }
+}
+
+/// How long one round takes for each part, where the call names no lease (docs/facts/family.md#multi).
+const ROUND_MS_PER_PART: u64 = 1_500;
+
+/// Why the rounds of this client are not those of Redisson; `None`: they are, or there are none.
+fn refused_rounds(own: &Config) -> Option<String> {
+    let ms = |ticks: u8| u64::from(ticks) * u64::from(own.time.tick_ms);
+    let round_ms = own.time.round_wait.filter(|_| own.takes_in_rounds()).map(ms)?;
+    let usual_ms = ROUND_MS_PER_PART * u64::from(own.clients.parts.count());
+    if own.time.renew_every.is_some() {
+        let reason = format!("a round of its calls takes {usual_ms} ms; set round_wait to that");
+        return (round_ms != usual_ms).then_some(reason);
+    }
+    let lease_ms = ms(own.time.lease);
+    if lease_ms % 1000 != 0 {
+        return Some("such a call names its lease in seconds; use a lease of whole seconds".to_owned());
+    }
+    let drawn = if lease_ms <= usual_ms { lease_ms / 2..lease_ms } else { usual_ms..lease_ms };
+    let reason = format!(
+        "it draws the time of a round from {} to less than {} ms where the call names a lease; set round_wait to such a time",
+        drawn.start, drawn.end
+    );
+    (!drawn.contains(&round_ms)).then_some(reason)
 }

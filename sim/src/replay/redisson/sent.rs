@@ -231,9 +231,7 @@ impl RedissonClients {
             }
             let goes_on = |thread: &ThreadState| thread.phase == Phase::NextPart && thread.may_wake_now;
             if held != NOTHING && state.threads.iter().any(goes_on) {
-                testbed
-                    .findings
-                    .leave("Redisson begins anew at once after an error, and here time passes");
+                testbed.findings.leave("Redisson begins anew at once after an error, and here time passes");
                 return Ok(());
             }
             if held != NOTHING && state.threads.iter().any(|thread| thread.may_wake_now) {

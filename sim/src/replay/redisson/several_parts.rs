@@ -1,51 +1,16 @@
 //! Locks of several parts: one call of an application takes or gives back all of them, and sends its requests by itself.
 
+use lockstep_model::Reply;
 use lockstep_model::client::Phase;
 use lockstep_model::config::PartOrder;
 use lockstep_model::trace::ThreadState;
-use lockstep_model::{Config, Reply};
 
 use super::calls::{self, ToldWords};
 use super::clients::RedissonClients;
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::Testbed;
-use crate::replay::translate::{ScriptVerb, far_ms};
-
-/// How long one round takes for each part, where the call names no lease (docs/facts/family.md#multi).
-const ROUND_MS_PER_PART: u64 = 1_500;
-
-/// Why the rounds of this client are not those of Redisson; `None`: they are, or there are none.
-pub(super) fn refused_rounds(own: &Config) -> Option<String> {
-    let ms = |ticks: u8| u64::from(ticks) * u64::from(own.time.tick_ms);
-    let round_ms = own.time.round_wait.filter(|_| own.takes_in_rounds()).map(ms)?;
-    let usual_ms = ROUND_MS_PER_PART * u64::from(own.clients.parts.count());
-    if own.time.renew_every.is_some() {
-        let reason = format!("a round of its calls takes {usual_ms} ms; set round_wait to that");
-        return (round_ms != usual_ms).then_some(reason);
-    }
-    let lease_ms = ms(own.time.lease);
-    if lease_ms % 1000 != 0 {
-        return Some("such a call names its lease in seconds; use a lease of whole seconds".to_owned());
-    }
-    let drawn = if lease_ms <= usual_ms { lease_ms / 2..lease_ms } else { usual_ms..lease_ms };
-    let reason = format!(
-        "it draws the time of a round from {} to less than {} ms where the call names a lease; set round_wait to such a time",
-        drawn.start, drawn.end
-    );
-    (!drawn.contains(&round_ms)).then_some(reason)
-}
-
-/// The call of an acquire that takes several parts in rounds and names its lease: in seconds, since it is that unit by which later rounds
-/// multiply it. The driver makes it draw the wait of the first round that the scenario says.
-pub(super) fn acquire_in_rounds(own: &Config) -> Option<String> {
-    let ms = |ticks: u8| u64::from(ticks) * u64::from(own.time.tick_ms);
-    if !own.takes_in_rounds() || own.time.renew_every.is_some() {
-        return None;
-    }
-    let wait_ms = ms(own.time.round_wait?);
-    Some(format!("lock-lease-seconds {} {wait_ms}", ms(own.time.lease) / 1000))
-}
+use crate::replay::translate::ScriptVerb;
 
 /// Redisson draws the lease by which it asks for a part in a later round: the model says only that it is longer than any run.
 #[derive(Clone, Copy)]
@@ -67,7 +32,7 @@ impl DrawnLease {
 impl RedissonClients {
     /// How the lease of a later round is compared.
     pub(super) fn drawn_lease(&self) -> DrawnLease {
-        DrawnLease { far_ms: self.config.has_parts().then(|| far_ms(self.config.time.tick_ms)) }
+        DrawnLease { far_ms: self.config.has_parts().then(|| self.config.far_ms()) }
     }
 
     pub(super) fn without_drawn_lease(&self, words: String) -> String {

@@ -187,7 +187,7 @@ impl MasterStream {
     /// Adds a command to the open unit; returns the unit once it is complete.
     fn join(&mut self, bytes: &[u8], command: WireCommand, end: u64) -> Option<StreamUnit> {
         let is = |word: &str| command.first().is_some_and(|name| name.eq_ignore_ascii_case(word.as_bytes()));
-        let (opens, closes, selects) = (is("multi"), is("exec"), is("select"));
+        let (opens, closes, selects) = (is("MULTI"), is("EXEC"), is("SELECT"));
         let is_idle = command.is_empty() || is("ping") || is("replconf");
         self.in_block = (self.in_block || opens) && !closes;
         self.open.bytes.extend_from_slice(bytes);

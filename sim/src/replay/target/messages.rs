@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use lockstep_model::config::MAX_CLIENTS;
 use lockstep_model::Party;
+use lockstep_model::config::MAX_CLIENTS;
 use lockstep_model::trace::{ClientState, NodeState, SubscriptionState, ThreadState, client_name};
 
 use super::subscriber::Subscriber;
@@ -40,11 +40,7 @@ struct ClientSubscription {
 impl ClientSubscription {
     /// The connection ends, and what came over it is gone.
     fn end(&mut self) {
-        *self = Self {
-            channel: self.channel.take(),
-            channels: core::mem::take(&mut self.channels),
-            ..Self::default()
-        };
+        *self = Self { channel: self.channel.take(), channels: core::mem::take(&mut self.channels), ..Self::default() };
     }
 }
 

@@ -26,7 +26,7 @@ pub use client_part::{ClientPart, RequestKey, ScriptVerb, count_of, request_stat
 pub use replies::{acknowledged, token_of};
 pub use request::ScriptRequest;
 pub use translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
-pub use translator::{Translator, far_ms};
+pub use translator::Translator;
 
 /// Every kind that can be replayed.
 pub const KINDS: &[&dyn Translation] = &[

@@ -3,7 +3,6 @@
 use lockstep_model::config::{FinalLease, LockKind};
 use lockstep_redis::locks::counted_hold::AcquireReply;
 use lockstep_redis::locks::multi::{self, MultiLeaseReply};
-use lockstep_redis::locks::reentrant;
 use lockstep_redis::{HolderId, Names};
 
 use super::counted_hold::{acquire_words, busy_by_pttl};
@@ -21,7 +20,7 @@ impl Translation for MultiTranslation {
     }
 
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
-        let call = reentrant::acquire(&context.scripts, &context.names, &caller.holder, context.lease);
+        let call = multi::acquire(&context.scripts, &context.names, &caller.holder, context.lease);
         let far_ms = context.far_ms;
         ScriptRequest::new(call, move |reply| match reply {
             AcquireReply::Busy { ttl_ms } => busy_by_pttl(ttl_ms.min(far_ms)),

@@ -257,7 +257,11 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         Acquire, ForceRelease, GiveUp, Internal, Message, ReadToken, Release, Renew, SetTtl, Shared, Subscribe,
     };
     match kind {
-        ActionKind::Acquire | ActionKind::NextPart | ActionKind::SecondAsk | ActionKind::WakeByMessage | ActionKind::WakeByTimer => Acquire,
+        ActionKind::Acquire
+        | ActionKind::NextPart
+        | ActionKind::SecondAsk
+        | ActionKind::WakeByMessage
+        | ActionKind::WakeByTimer => Acquire,
         ActionKind::Release | ActionKind::GiveBack | ActionKind::ForeignRelease | ActionKind::Undo => Release,
         ActionKind::SetTtl => SetTtl,
         ActionKind::ReadToken => ReadToken,

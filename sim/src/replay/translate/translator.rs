@@ -2,7 +2,6 @@
 
 use lockstep_model::client::Verb;
 use lockstep_model::config::{AnsweredReceipt, RenewalTimer};
-use lockstep_model::limits::FAR_TICKS;
 use lockstep_model::trace::{
     Contents, KeySlot, KeyValue, RequestState, State, StoredKey, TraceStep, client_name, lock_name,
 };
@@ -50,8 +49,7 @@ impl Translator {
         let lease_of = |ticks: u8| Lease::from_ms(ms_of(Some(ticks)));
         // By the second round it is taken for seconds, though it is in milliseconds.
         let multiplied = |own: &Config| Lease::from_ms(ms_of(Some(own.time.lease)) * 1000);
-        let part_lease =
-            |own: &Config, is_later| if is_later { multiplied(own) } else { lease_of(own.part_lease()) };
+        let part_lease = |own: &Config, is_later| if is_later { multiplied(own) } else { lease_of(own.part_lease()) };
         let context = |(client, name): (u8, u8), is_named: bool| {
             let own = config.of_client(client);
             let receipt_lease = if own.is_split() { lease_of(own.calls.receipt)? } else { ReleaseReceipt::LEASE };
@@ -65,7 +63,7 @@ impl Translator {
                 },
                 final_lease: if is_named { multiplied(&own)? } else { lease_of(own.time.lease)? },
                 final_lease_rule: own.protocol.final_lease,
-                far_ms: far_ms(tick_ms),
+                far_ms: config.far_ms(),
                 receipt_lease,
                 queue_wait_ms: ms_of(own.time.wait_limit.filter(|limit| *limit > 0).or(own.time.queue_wait)),
                 may_queue: own.time.wait_limit != Some(0),
@@ -180,8 +178,7 @@ impl Translator {
     /// The same for each lock that it uses: one, but for a lock of several parts.
     pub fn unlock_channels(&self, client: u8) -> Vec<UnlockChannel> {
         let names = if self.config.has_parts() { self.names } else { 1 };
-        let channel =
-            |name| self.translation.unlock_channel(self.context_of((0, name), false), &holder(client, 0));
+        let channel = |name| self.translation.unlock_channel(self.context_of((0, name), false), &holder(client, 0));
         (0..names).filter_map(channel).collect()
     }
 
@@ -219,7 +216,9 @@ impl Translator {
                 let is_sent = reply != Reply::Unreachable;
                 let is_named = self.brings_named(before, (client, thread), Verb::SetTtl);
                 let caller = self.caller(client, thread, None, now_ms);
-                is_sent.then(|| self.translation.set_ttl(self.context_of((client, thread), is_named), &caller)).flatten()
+                is_sent
+                    .then(|| self.translation.set_ttl(self.context_of((client, thread), is_named), &caller))
+                    .flatten()
             }
             ScriptVerb::Renew { client } => {
                 // Nothing is sent if there is nothing to renew, or no master that answers.
@@ -281,7 +280,9 @@ impl Translator {
                 let release_id = release_id(&caller.holder.to_string(), request.receipt.unwrap_or_default());
                 self.translation.release(context, &caller, &release_id)
             }
-            Verb::SetTtl => self.translation.set_ttl(context, &caller).expect("a kind whose acquire is two commands has both"),
+            Verb::SetTtl => {
+                self.translation.set_ttl(context, &caller).expect("a kind whose acquire is two commands has both")
+            }
             Verb::Renew => self.translation.renew(self.context(client), &caller),
         }
     }
@@ -369,8 +370,7 @@ impl Translator {
             }
         };
         let remaining_ms = key.ttl_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
-        let remaining_ms =
-            remaining_ms.map(|ms| if ms >= far_ms(self.tick_ms) { ms } else { ms - beyond_ms });
+        let remaining_ms = remaining_ms.map(|ms| if ms >= self.config.far_ms() { ms } else { ms - beyond_ms });
         key_words(&self.key_name(&key.slot), key_type, remaining_ms, &content)
     }
 
@@ -411,11 +411,6 @@ impl Translator {
     fn ms(&self, ticks: u8) -> i64 {
         i64::from(ticks) * i64::from(self.tick_ms)
     }
-}
-
-/// From here on times are too long for any run, ms (`lockstep_model::limits::FAR_TICKS`).
-pub fn far_ms(tick_ms: u32) -> i64 {
-    i64::from(FAR_TICKS) * i64::from(tick_ms)
 }
 
 /// `A:1` for the first thread of the first client. Redisson's client id is a UUID; any text will do.

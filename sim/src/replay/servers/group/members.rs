@@ -8,7 +8,6 @@ use lockstep_model::config::{Fsync, Ttls};
 use redis::{Cmd, ConnectionLike as _, Pipeline, Value};
 
 use super::sentinel_watch::SentinelWatch;
-use crate::replay::translate::far_ms;
 use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::addresses::Addresses;
@@ -182,7 +181,7 @@ impl ServerGroup {
 
     /// From here on a TTL is too long for any run, ms.
     pub fn far_ms(&self) -> i64 {
-        far_ms(self.config.time.tick_ms)
+        self.config.far_ms()
     }
 
     /// The number of nodes, dead ones included.
