@@ -151,8 +151,8 @@ impl Code {
             }
             Self::NotModelled => {
                 "The scenario asks for something that the model does not contain yet. There are two causes. Either a \
-                 single key, word or property is not modelled: a lock kind such as multi, more than one group, or a \
-                 property such as all-or-none. Or a combination is not modelled, \
+                 single key, word or property is not modelled: a lock kind such as red, more than one group, or a \
+                 property such as valid-at-grant. Or a combination is not modelled, \
                  although each part is: clock_jump together with wait_for or min_replicas; a clock_jump backwards \
                  together with fsync = \"everysec\" or pause_node; clock_jump or vanish_key together with the receipts of a split \
                  network, where a request may be sent again; reentry_lease together with missed_renewal = \
@@ -162,7 +162,9 @@ impl Code {
                  together with mode = \"split\", a [resource], wait_for, crash_thread, persist_key, subscribe_to = \"replica\", receipts = false, timers that \
                  multiply, stops_at, lock_objects, named_lease, reentry_lease, hold_for_ever, discovery = \"any-master\", or ttls = \"relative\" beside replicas; a lock that issues fencing tokens together with mode = \"split\", \
                  receipts = false or profile = \"redisson-3.15\", and, where a token comes with each grant, together with wait_for without acquires, named_lease, reentry_lease or \
-                 lock_objects = \"shared\"; a lock that spins together with mode = \"split\", or with a wait_limit of profile = \"redisson-3.15\"; stops_at = \"validity\" together with named_lease, reentry_lease, hold_for_ever, client_clock_jump or interrupted_wait = \"swallow\"; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
+                 lock_objects = \"shared\"; a lock that spins together with mode = \"split\", or with a wait_limit of profile = \"redisson-3.15\"; a lock of several parts together with mode = \"split\", a [resource], max_holds, \
+                 wait_for, interrupt, foreign_release, vanish_key, persist_key, overwrite_key, crash_thread, clocks that jump, stops_at, lock_objects, named_lease, reentry_lease, \
+                 subscribe_to = \"replica\", timers that multiply, missed_renewal = \"tell-holder\", profile = \"redisson-3.15\" or \"lockstep\", or, beside replicas, a bounded lag or ttls = \"relative\"; stops_at = \"validity\" together with named_lease, reentry_lease, hold_for_ever, client_clock_jump or interrupted_wait = \"swallow\"; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
                  min_replicas together with ttls = \"relative\"; cut_together together with \
                  restart_node or promote = \"most-data\"; shutdown_timeout together with cut_link; names = 2 together with a \
                  split network, a wait_limit other than 0, a [resource], force_release, vanish_key, persist_key or \

@@ -306,7 +306,7 @@ fn equal_lease_and_renewal_period_are_possible_because_a_key_with_nothing_left_i
 
 #[test]
 fn what_the_model_does_not_know_is_refused_and_not_ignored() {
-    for line in ["[cluster]\ngroups = 2", "[expect]\nall-or-none = \"holds\""] {
+    for line in ["[cluster]\ngroups = 2", "[expect]\nvalid-at-grant = \"holds\""] {
         assert_eq!(codes(&smallest_and(line)), [Code::NotModelled], "{line}");
     }
     let waiting = "[cluster]\nreplicas = 1\nwait_for = 1\n";
@@ -324,7 +324,7 @@ fn what_the_model_does_not_know_is_refused_and_not_ignored() {
     ] {
         assert_eq!(codes(&text), [Code::NotModelled], "{text}");
     }
-    for kind in ["multi", "red"] {
+    for kind in ["red"] {
         assert_eq!(codes(&SMALLEST.replace("reentrant", kind)), [Code::NotModelled], "{kind}");
     }
 }
@@ -471,7 +471,7 @@ fn picture_of_a_number_out_of_bounds() {
 
 #[test]
 fn picture_of_a_lock_kind_that_is_not_modelled_yet() {
-    insta::assert_snapshot!(picture(&SMALLEST.replace("reentrant", "multi")));
+    insta::assert_snapshot!(picture(&SMALLEST.replace("reentrant", "red")));
 }
 
 #[test]
@@ -493,7 +493,7 @@ fn picture_of_what_is_missing() {
 fn picture_of_several_mistakes() {
     insta::assert_snapshot!(picture(
         "story = \"s\"\nlock = \"reentrent\"\n[time]\nlease = 3\nrenew_every = 9\n[clients]\ncount = 2\n[expect]\n\
-         one_believer = \"broken\"\nall-or-none = \"holds\"\n"
+         one_believer = \"broken\"\nvalid-at-grant = \"holds\"\n"
     ));
 }
 

@@ -14,9 +14,9 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         TOP,
         "lock",
-        "\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\" or \"spin\"",
+        "\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\", \"spin\" or \"multi\"",
         "",
-        "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock, read-write lock, fenced lock or spin lock",
+        "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock, read-write lock, fenced lock, spin lock or multi lock",
     ),
     key(
         "time",

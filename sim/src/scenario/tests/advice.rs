@@ -27,7 +27,9 @@ fn the_accepted_words_are_listed_once() {
     for word in ["mutex", "rlock"] {
         let picture = picture(&SMALLEST.replace("reentrant", word));
         assert_eq!(
-            picture.matches("\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\" or \"spin\"").count(),
+            picture
+                .matches("\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\", \"spin\" or \"multi\"")
+                .count(),
             1,
             "{picture}"
         );
