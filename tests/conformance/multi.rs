@@ -1,13 +1,15 @@
 //! The parts of a multi lock on real servers. Same rule: `model/src/locks/multi.rs`.
 
 use lockstep_model::LockKind;
+use lockstep_model::config::ClientSettings;
 use lockstep_redis::locks::multi::{
     self, MultiAcquireReply, MultiLeaseReply, MultiLock, MultiReleaseReply, PartAcquireReply,
 };
 use lockstep_redis::{Call, Names, ReleaseReceipt, Scripts};
+use lockstep_sim::scenario::Scenario;
 use lockstep_tests::servers::{TestServer, on_every_server};
 
-use crate::histories::random_histories_of;
+use crate::histories::{builtin_scenario, random_histories_of};
 use crate::kinds::{KindProofs, WrongScript};
 use crate::{holder, lease};
 
@@ -17,7 +19,7 @@ pub const PROOFS: KindProofs = KindProofs {
     calls: one_call_of_each,
     reading: &[],
     wrong_scripts: &WRONG,
-    scenario: |_| None,
+    scenario: variant_of_a_scenario,
     has_every_fault: false,
 };
 
@@ -51,7 +53,7 @@ const WRONG: [WrongScript; 6] = [
         rule: "the lease of any holder is set",
         right: "redis.call('hexists', part, holder) == 1",
         instead: "redis.call('exists', part) == 1",
-        scenario: "multi-final-lease-of-its-own-hold",
+        scenario: OFTEN_PAUSED,
         caught_by: "reply",
     },
     WrongScript {
@@ -71,6 +73,22 @@ const WRONG: [WrongScript; 6] = [
         caught_by: "reply",
     },
 ];
+
+/// The same world as that scenario, in which the caller stands still again and again before it sets its lease.
+const OFTEN_PAUSED: &str = "multi-final-lease-of-its-own-hold, often paused";
+
+fn variant_of_a_scenario(name: &str) -> Option<Scenario> {
+    let of = name.strip_suffix(", often paused")?;
+    let mut scenario = builtin_scenario(of);
+    scenario.config.faults.pause_client = 8;
+    scenario.config = scenario.config.with_settings(&[0, 1].map(|client| ClientSettings {
+        acquires: None,
+        hold_at_most: Some(6),
+        ..scenario.config.settings_of(client)
+    }));
+    scenario.config.clients.count = 2;
+    Some(scenario)
+}
 
 fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
     let (a, ten_seconds, part) = (holder("A"), lease(10_000), Names::of("part"));
