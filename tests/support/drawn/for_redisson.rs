@@ -57,7 +57,16 @@ const PROFILES: &[&str] = &[
 const OF_REDISSON: &[DrawnKey] = &[
     always(
         "lock",
-        &["\"reentrant\"", "\"reentrant\"", "\"reentrant\"", "\"fair\"", "\"read-write\"", "\"fenced\"", "\"spin\""],
+        &[
+            "\"reentrant\"",
+            "\"reentrant\"",
+            "\"reentrant\"",
+            "\"fair\"",
+            "\"read-write\"",
+            "\"fenced\"",
+            "\"spin\"",
+            "\"multi\"",
+        ],
     ),
     always("profile", PROFILES),
     always("lease", &["1", "2", "3", "3", "3", "4", "6"]),
