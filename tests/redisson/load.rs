@@ -209,7 +209,7 @@ const ACQUIRES: &str = "a later acquire of that client is granted, and its maste
 const RENEWALS: &str = "renewals of the long hold, beside as many as one timer can send";
 
 /// Why a load without a fault shows nothing of an exhibit.
-const NEED_A_FAULT: [(&str, &str); 18] = [
+const NEED_A_FAULT: [(&str, &str); 19] = [
     ("B8", "a failover, and a client that asks for the number of replicas while the new master has none yet"),
     (
         "C8",
@@ -245,6 +245,7 @@ const NEED_A_FAULT: [(&str, &str); 18] = [
     ),
     ("I4", "the first waiter has to be interrupted, and its deadline to come while the next one sleeps"),
     ("FR", "somebody has to take the TTL of a held lock away"),
+    ("I6", "a thread that waits for one of the locks has to be interrupted"),
     ("K2", "no replica may acknowledge a release within the time that Redisson waits for it (1 s by default)"),
     ("K3", "the master has to become a replica while an acquire is on its way there"),
     (

@@ -297,6 +297,7 @@ const GROUPS: [AnomalyGroup; 12] = [
             "multi-final-lease-of-its-own-hold",
             "multi-unlock-stops-at-a-refused-part",
             "multi-unlock-goes-on-after-a-refused-part",
+            "multi-interrupt-is-swallowed",
             "multi-pause-longer-than-lease",
             "multi-lost-message",
             "multi-failover-loses-a-part",
@@ -351,13 +352,15 @@ const NO_TTL_REFUSED: ScenarioLine = ("protocol", "no_ttl_answer", "\"refusal\""
 const LEASE_KEPT: ScenarioLine = ("protocol", "round_lease", "\"kept\"");
 const OF_ITS_OWN_HOLD: ScenarioLine = ("protocol", "final_lease", "\"own-hold\"");
 const GOES_ON: ScenarioLine = ("protocol", "failed_part", "\"goes-on\"");
+const ENDS: ScenarioLine = ("protocol", "interrupted_call", "\"ends\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 46] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 47] = [
     ("multi-lease-times-a-thousand", &[LEASE_KEPT]),
     ("multi-final-lease-cuts-another-hold", &[OF_ITS_OWN_HOLD]),
     ("multi-unlock-stops-at-a-refused-part", &[GOES_ON]),
+    ("multi-interrupt-is-swallowed", &[ENDS]),
     ("fenced-token-is-read-late", &[WITH_GRANT]),
     ("fenced-holder-without-ttl", &[NO_TTL_REFUSED]),
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),

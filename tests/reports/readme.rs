@@ -220,7 +220,6 @@ fn the_readme_lists_what_is_not_modelled_yet() {
         (with_parts("max_holds = 2"), vec!["max_holds = 2"]),
         (with_parts("[cluster]\nreplicas = 1\nwait_for = 1"), vec!["wait_for"]),
         (with_parts("[resource]\nfencing = \"none\""), vec!["[resource]"]),
-        (with_parts("[faults]\ninterrupt = 1"), vec!["interrupt"]),
         (with_parts("[protocol]\nprofile = \"lockstep\""), vec!["profile = \"lockstep\""]),
         (with_spinners("", "[network]\nmode = \"split\""), vec!["a spin lock with", "mode = \"split\""]),
         (with_spinners("wait_limit = 3", "[protocol]\nprofile = \"redisson-3.15\""), vec!["wait_limit"]),

@@ -22,6 +22,15 @@ impl<Q: InFlight> Process<'_, Q> {
             return None;
         }
         let is_calling = interrupted.is_calling();
+        if self.config.takes_several() {
+            // Between two parts a request is under way, which is one step here.
+            if interrupted.phase == Phase::NextPart {
+                return None;
+            }
+            self.notes.happened(Happening::WaiterInterrupted);
+            self.interrupt_part(thread);
+            return Some(());
+        }
         if interrupted.phase == Phase::Waiting {
             let anew = interrupted.sleeps_anew().filter(|_| self.config.swallows_interrupts());
             self.notes.happened(Happening::WaiterInterrupted);

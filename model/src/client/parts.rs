@@ -15,7 +15,7 @@ use super::process::Process;
 use super::requests::InFlight;
 use super::state::{Client, Phase, Thread};
 use crate::config::clients::PartOrder;
-use crate::config::switches::FailedPart;
+use crate::config::switches::{FailedPart, InterruptedCall};
 use crate::limits::MAX_THREADS;
 use crate::locks::procedure::{AllParts, Next, Procedure};
 use crate::mutants::Mutant;
@@ -30,6 +30,8 @@ struct Attempt {
     wait_left: Timer,
     /// Whether its round is a later one.
     is_later: bool,
+    /// Whether the call has swallowed an interrupt.
+    has_swallowed: bool,
 }
 
 impl Client {
@@ -40,19 +42,27 @@ impl Client {
 }
 
 impl Thread {
+    /// In a call of a lock of several parts that has swallowed an interrupt, and whose round is a later one.
+    const SWALLOWED_LATER: Timer = Timer::ticks(Self::SWALLOWED + 1);
+
     /// Whether the round is a later one in which this part of a lock is asked for, or was granted. Such a world has no clock of a client
     /// that jumps, in which something else stands here.
     pub const fn is_in_later_round(&self) -> bool {
-        matches!(self.limit_left, Timer::DUE)
+        matches!(self.limit_left, Timer::DUE | Self::SWALLOWED_LATER)
     }
 
     const fn attempt(&self) -> Attempt {
-        Attempt { wait_left: self.wait_left, is_later: self.is_in_later_round() }
+        Attempt { wait_left: self.wait_left, is_later: self.is_in_later_round(), has_swallowed: self.has_swallowed() }
     }
 
-    const fn take_over(&mut self, Attempt { wait_left, is_later }: Attempt) {
+    const fn take_over(&mut self, Attempt { wait_left, is_later, has_swallowed }: Attempt) {
         self.wait_left = wait_left;
-        self.limit_left = if is_later { Timer::DUE } else { Timer::OFF };
+        self.limit_left = match (has_swallowed, is_later) {
+            (false, false) => Timer::OFF,
+            (false, true) => Timer::DUE,
+            (true, false) => Timer::ticks(Self::SWALLOWED),
+            (true, true) => Self::SWALLOWED_LATER,
+        };
     }
 }
 
@@ -101,9 +111,22 @@ impl<Q: InFlight> Process<'_, Q> {
         }
     }
 
-    /// An ask for a part has ended without a grant: what was taken before is given back.
-    pub(super) fn part_refused(&mut self, wait_left: Timer, is_later: bool) {
-        self.give_back(Attempt { wait_left, is_later });
+    /// An ask for a part ends without a grant: what was taken before is given back.
+    pub(super) fn refuse_part(&mut self, thread: u8) {
+        let attempt = self.thread(thread).attempt();
+        self.leave(thread);
+        self.give_back(attempt);
+    }
+
+    /// A waiter for a part is interrupted. Its call takes that for a refusal, and nobody is told; or it ends, with all that it has
+    /// given back.
+    pub(super) fn interrupt_part(&mut self, thread: u8) {
+        let attempt = self.thread(thread).attempt();
+        self.leave(thread);
+        match self.config.protocol.interrupted_call {
+            InterruptedCall::GoesOn => self.give_back(Attempt { has_swallowed: true, ..attempt }),
+            InterruptedCall::Ends => self.give_back(Attempt { wait_left: Timer::OFF, ..attempt }),
+        }
     }
 
     /// The next one to be asked for. `wake_in`: by when.
@@ -144,6 +167,8 @@ impl<Q: InFlight> Process<'_, Q> {
                 *self.thread_mut(thread) = self.thread(thread).settled();
             }
         }
+        // Its caller is told nothing of an interrupt: the flag stays until the next call begins.
+        self.thread_mut(first).take_over(Attempt { wait_left: Timer::OFF, is_later: false, ..attempt });
         match attempt.wait_left {
             Timer::OFF => {}
             left if !left.is_due() => self.go_to_part(first, attempt, Timer::SOON),
@@ -151,7 +176,7 @@ impl<Q: InFlight> Process<'_, Q> {
                 let multiplies = self.config.multiplies_round_lease();
                 // Its wait is as long as its lease would be: longer than any run.
                 let wait_left = if multiplies { Timer::FAR } else { Timer::optional(self.config.call_limit()) };
-                self.go_to_part(first, Attempt { wait_left, is_later: multiplies }, Timer::DUE);
+                self.go_to_part(first, Attempt { wait_left, is_later: multiplies, ..attempt }, Timer::DUE);
             }
             _ => {}
         }
@@ -208,7 +233,7 @@ impl<Q: InFlight> Process<'_, Q> {
             }
         } else {
             // The caller gets an exception, and counts on nothing any more. What it has not released is renewed on.
-            self.end_attempt(Attempt { wait_left: Timer::OFF, is_later: false });
+            self.end_attempt(Attempt { wait_left: Timer::OFF, is_later: false, has_swallowed: false });
         }
     }
 

@@ -267,7 +267,7 @@ impl Thread {
     }
 
     /// Above every time: an interrupt was swallowed in the call that it is in, or by which it holds.
-    const SWALLOWED: u8 = 1 << 6;
+    pub(super) const SWALLOWED: u8 = 1 << 6;
     /// Beside it: the sleep of a waiter would not begin anew.
     const NO_SLEEP: u8 = Self::SWALLOWED - 1;
 

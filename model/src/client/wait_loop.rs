@@ -296,7 +296,7 @@ impl<Q: InFlight> Process<'_, Q> {
             refused.wait_left = Timer::OFF;
             refused.forget_limit(looks);
             if config.has_parts() {
-                self.part_refused(Timer::OFF, false);
+                self.refuse_part(thread);
             }
             return;
         }
@@ -331,10 +331,10 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// The call of a thread ends without the lock; or, where the lock has parts, its attempt to take them does.
     fn end_call(&mut self, thread: u8) {
-        let (wait_left, is_later) = (self.thread(thread).wait_left, self.thread(thread).is_in_later_round());
-        self.leave(thread);
         if self.config.has_parts() {
-            self.part_refused(wait_left, is_later);
+            self.refuse_part(thread);
+        } else {
+            self.leave(thread);
         }
     }
 
@@ -439,7 +439,7 @@ impl<Q: InFlight> Process<'_, Q> {
             thread.wait_left = thread.wait_left.later();
             if looks {
                 thread.validity_passes(client.mode, keeps_on, self.notes);
-            } else if !swallows_interrupts {
+            } else if !swallows_interrupts && !has_parts {
                 thread.limit_left = thread.limit_left.later();
             }
             thread.wake_in = thread.wake_in.later();

@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::defaults::{is_default, is_usual_batch, usual_batch};
 use super::profiles::Profile;
 use super::switches::{
-    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, FailedPart, FailedRenewal, FinalLease, InterruptedWaiter,
-    MissedRenewal, NoTtlAnswer, PartialRelease, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease,
-    RenewalTimer, RoundLease, SubscribeTo, TokenRule, ValueRule, WaitAfter, WaitRule,
+    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, FailedPart, FailedRenewal, FinalLease, InterruptedCall,
+    InterruptedWaiter, MissedRenewal, NoTtlAnswer, PartialRelease, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule,
+    RememberedLease, RenewalTimer, RoundLease, SubscribeTo, TokenRule, ValueRule, WaitAfter, WaitRule,
 };
 use crate::limits::RENEWAL_BATCH;
 
@@ -53,6 +53,9 @@ pub struct Protocol {
     /// What a release does when that of one part fails; read for a lock of several parts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub failed_part: FailedPart,
+    /// What an interrupt does to a call that waits for a part; read for a lock of several parts.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub interrupted_call: InterruptedCall,
     /// Which answer of `WAIT` is sufficient; read where acquires wait for replicas.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wait_rule: WaitRule,
@@ -117,6 +120,7 @@ impl Profile {
             round_lease: RoundLease::Multiplied,
             final_lease: FinalLease::AnyHold,
             failed_part: FailedPart::Stops,
+            interrupted_call: InterruptedCall::GoesOn,
             wait_rule: WaitRule::Any,
             // Redisson's is `EveryCall`, which only small worlds can have: the scenario reader says which.
             wait_after: WaitAfter::Grants,
@@ -163,6 +167,7 @@ impl Profile {
                 round_lease: RoundLease::Kept,
                 final_lease: FinalLease::OwnHold,
                 failed_part: FailedPart::GoesOn,
+                interrupted_call: InterruptedCall::Ends,
                 ..newest
             },
             // Who extends by a call is told at once what became of it (docs/facts/libraries.md).

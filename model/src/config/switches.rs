@@ -312,6 +312,19 @@ pub enum FailedPart {
     GoesOn,
 }
 
+/// What an interrupt does to a call that takes a lock of several parts, while it waits for one
+/// (docs/facts/family.md#a-call-that-nothing-ends).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum InterruptedCall {
+    /// It takes that for a refusal: it gives back what it has, and begins anew. Nobody is told (`RedissonMultiLock`, 3.43 to 4.7).
+    #[default]
+    GoesOn,
+    /// It gives back what it has, and ends with an exception.
+    Ends,
+}
+
 /// What a lock object remembers of a call that names its lease and is refused (docs/facts/family.md#the-lease-of-a-refused-ask).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

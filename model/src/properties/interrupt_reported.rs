@@ -1,8 +1,9 @@
 //! A call whose thread was interrupted says so.
 
 use super::claim::{Claim, PropertyKind};
-use crate::client::state::Phase;
+use crate::client::state::{Client, Phase};
 use crate::config::sections::Config;
+use crate::locks::contract::Lock as _;
 use crate::mutants::Mutant;
 use crate::notes::Happening;
 use crate::world::layout::Layout;
@@ -32,5 +33,7 @@ fn applies(config: &Config) -> Result<(), &'static str> {
 
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
-    world.threads().all(|(_, _, thread)| thread.phase != Phase::Idle || !thread.has_swallowed())
+    // A call about several parts goes on while a thread is outside it that has its part.
+    let goes_on = |client: &Client| Y::Lock::FACTS.parts.is_there() && client.is_in_call();
+    world.threads().all(|(_, client, thread)| thread.phase != Phase::Idle || !thread.has_swallowed() || goes_on(client))
 }

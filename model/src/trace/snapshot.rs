@@ -116,7 +116,7 @@ fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) ->
         limit_left: state.limit_left.left().filter(|_| !swallows_interrupts && !looks_at_clock && !has_parts),
         in_later_round: has_parts && state.is_in_later_round(),
         in_part: has_parts && state.believes() && client.is_in_call(),
-        has_swallowed: swallows_interrupts && state.has_swallowed(),
+        has_swallowed: (swallows_interrupts || has_parts) && state.has_swallowed(),
         sleeps_anew: state.sleeps_anew().filter(|_| swallows_interrupts),
         wake_in: state.wake_in.left(),
         may_wake_now: state.wake_in.may_fire() && !state.wake_in.is_due(),

@@ -4,10 +4,10 @@ use core::ops::Range;
 
 use lockstep_model::config::{
     AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ExtendRule, FailedPart,
-    FailedRenewal, FinalLease, InterruptedWait, InterruptedWaiter, LockKind, LockObjects, MAX_ACQUIRES, MAX_CLIENTS,
-    MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, NoTtlAnswer, PartOrder, PartialRelease, Profile, Protocol,
-    ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, Resend, RoundLease, StopsAt,
-    SubscribeTo, Time, TokenRule, ValueRule, WaitAfter, WaitRule,
+    FailedRenewal, FinalLease, InterruptedCall, InterruptedWait, InterruptedWaiter, LockKind, LockObjects,
+    MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, NoTtlAnswer, PartOrder,
+    PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease,
+    RenewalTimer, Resend, RoundLease, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -31,6 +31,7 @@ impl Sections<'_> {
         let hold_for_ever = clients.flag("hold_for_ever");
         let interrupted_wait = clients.word("interrupted_wait", "effect of an interrupt", &INTERRUPTED_WAITS);
         let lock_objects = clients.word("lock_objects", "use of lock objects", &LOCK_OBJECTS);
+        let parts = clients.word("parts", "order of the parts", &PART_ORDERS);
         let stops_at = clients.word("stops_at", "rule for stopping", &STOPS_AT);
         // A lock of two parts has two names, and each client a thread for each.
         let usual = if kind.is_some_and(|kind| kind.facts().parts.is_there()) { MAX_NAMES } else { 1 };
@@ -45,7 +46,7 @@ impl Sections<'_> {
             interrupted_wait: interrupted_wait.or(InterruptedWait::Leave)?,
             stops_at: stops_at.or(StopsAt::Never)?,
             role: ClientRole::Both,
-            parts: PartOrder::InOrder,
+            parts: parts.or(PartOrder::InOrder)?,
         })
     }
 
@@ -167,6 +168,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let round_lease = section.word("round_lease", "lease of a later round", &ROUND_LEASES);
     let final_lease = section.word("final_lease", "lease at the end of an acquire", &FINAL_LEASES);
     let failed_part = section.word("failed_part", "effect of a failed release of a part", &FAILED_PARTS);
+    let interrupted_call = section.word("interrupted_call", "effect of an interrupt on a call", &INTERRUPTED_CALLS);
     let read_release = section.word("read_release", "effect of a read release", &READ_RELEASES);
     let token = section.word("token", "rule for tokens", &TOKEN_RULES);
     let no_ttl_answer = section.word("no_ttl_answer", "reading of an answer without a TTL", &NO_TTL_ANSWERS);
@@ -196,6 +198,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         round_lease: round_lease.or(switches.round_lease)?,
         final_lease: final_lease.or(switches.final_lease)?,
         failed_part: failed_part.or(switches.failed_part)?,
+        interrupted_call: interrupted_call.or(switches.interrupted_call)?,
         read_release: read_release.or(switches.read_release)?,
         token: token.or(switches.token)?,
         no_ttl_answer: no_ttl_answer.or(switches.no_ttl_answer)?,
@@ -278,6 +281,8 @@ const FINAL_LEASES: [(&str, Option<FinalLease>); 2] =
     [("any-hold", Some(FinalLease::AnyHold)), ("own-hold", Some(FinalLease::OwnHold))];
 const FAILED_PARTS: [(&str, Option<FailedPart>); 2] =
     [("stops", Some(FailedPart::Stops)), ("goes-on", Some(FailedPart::GoesOn))];
+const INTERRUPTED_CALLS: [(&str, Option<InterruptedCall>); 2] =
+    [("goes-on", Some(InterruptedCall::GoesOn)), ("ends", Some(InterruptedCall::Ends))];
 const PART_ORDERS: [(&str, Option<PartOrder>); 4] = [
     ("in-order", Some(PartOrder::InOrder)),
     ("reversed", Some(PartOrder::Reversed)),

@@ -13,7 +13,7 @@ use super::parts::{Parts, Sections};
 use super::section::{Entry, Section};
 
 /// The switches of a lock of several parts.
-const SWITCHES: [&str; 3] = ["round_lease", "final_lease", "failed_part"];
+const SWITCHES: [&str; 4] = ["round_lease", "final_lease", "failed_part", "interrupted_call"];
 
 /// Records every contradicting pair.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
@@ -44,6 +44,9 @@ fn note_elsewhere(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<us
             .with(lock.cloned(), label.to_owned())
             .note(&note("parts"));
     }
+    Contradiction::of(&sections.clients, "parts", "this kind of lock has no parts")
+        .with(lock.cloned(), label.to_owned())
+        .note(&note("parts"));
     Contradiction::of(&sections.time, "round_wait", "this kind of lock is not taken in rounds")
         .with(lock.cloned(), label.to_owned())
         .note(&note("round_wait"));
@@ -171,6 +174,19 @@ fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
 
 fn note_faults(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
     let Some(faults) = parts.faults else { return };
+    if faults.interrupt == 0 {
+        for place in sections.places(parts) {
+            Contradiction::of(place.protocol, "interrupted_call", "no thread is interrupted")
+                .note("remove `interrupted_call`, or let one be interrupted: interrupt = 1 in [faults]");
+        }
+    }
+    Contradiction::of(
+        &sections.clients,
+        "interrupted_wait",
+        "what an interrupt does to a call is `interrupted_call` here",
+    )
+    .with(lock.cloned(), "this kind of lock has parts")
+    .note("remove `interrupted_wait`");
     let budgets = [
         ("force_release", faults.force_release),
         ("foreign_release", faults.foreign_release),
@@ -180,7 +196,6 @@ fn note_faults(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize
         ("clock_jump", faults.clock_jump),
         ("client_clock_jump", faults.client_clock_jump),
         ("crash_thread", faults.crash_thread),
-        ("interrupt", faults.interrupt),
     ];
     for (key, _) in budgets.into_iter().filter(|(_, budget)| *budget > 0) {
         let reason = format!("`{key}` together with a lock of several parts is not modelled yet");

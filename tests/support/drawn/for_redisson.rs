@@ -34,6 +34,7 @@ const LEFT_OUT: &[&str] = &[
     "round_lease",
     "final_lease",
     "failed_part",
+    "interrupted_call",
     "unanswered_ask",
     "refused_call",
     "no_ttl_answer",

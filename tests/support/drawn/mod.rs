@@ -220,7 +220,7 @@ const NOT_BESIDE_PARTS: &[&str] = &[
     "overwrite_key",
     "crash_thread",
     "foreign_release",
-    "interrupt",
+    "interrupted_wait",
     "vanish_key",
     "persist_key",
     "clock_jump",
@@ -452,6 +452,9 @@ const ROWS: &[DrawnKey] = &[
     row("downgrade", &["\"silent\"", "\"publishes\"", "\"publishes\""], 40, Said::shares),
     row("interrupted_waiter", &["\"stays-queued\"", "\"leaves-queue\"", "\"leaves-queue\""], 40, |said| {
         said.queues() && said.some("interrupt")
+    }),
+    row("interrupted_call", &["\"goes-on\"", "\"ends\"", "\"ends\""], 50, |said| {
+        said.has_parts() && said.some("interrupt")
     }),
     row("missed_renewal", &["\"lower-first\"", "\"stop-timer\"", "\"forget\"", "\"tell-holder\""], 25, |said| {
         said.has("renew_every")

@@ -2,7 +2,7 @@
 
 use lockstep_model::Reply;
 use lockstep_model::client::Phase;
-use lockstep_model::config::PartOrder;
+use lockstep_model::config::{InterruptedCall, PartOrder};
 use lockstep_model::trace::ThreadState;
 
 use super::calls::{self, ToldWords};
@@ -62,6 +62,12 @@ impl RedissonClients {
     pub(super) fn is_in_parts(&self, client: u8, step: HistoryStep<'_>) -> bool {
         let is_calling = |thread: &ThreadState| !matches!(thread.phase, Phase::Idle | Phase::Dead);
         step.step.state.clients[usize::from(client)].threads.iter().any(is_calling)
+    }
+
+    /// Whether the calls of this client take an interrupt for a refusal.
+    pub(super) fn goes_on_interrupted(&self, client: u8) -> bool {
+        let own = self.config.of_client(client);
+        own.takes_several() && own.protocol.interrupted_call == InterruptedCall::GoesOn
     }
 
     /// A call goes on to its next part. At the instant at which its time is over it may give up here, and Redisson's does.

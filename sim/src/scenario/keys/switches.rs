@@ -151,6 +151,14 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     )),
     of_each(key(
         "protocol",
+        "interrupted_call",
+        "\"goes-on\" or \"ends\"",
+        OF_PROFILE,
+        "what an interrupt does to a call of a multi lock that waits for a part: the call takes it for a refusal, and tells nobody \
+         (Redisson), or gives back what it has, and ends with an exception",
+    )),
+    of_each(key(
+        "protocol",
         "partial_release",
         "\"lower\" or \"ignore\"",
         OF_PROFILE,

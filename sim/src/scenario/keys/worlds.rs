@@ -189,19 +189,19 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "whether the threads of a client share one lock object: it remembers the lease that a granted call has named, and calls that \
          name none, and releases, bring that instead of the watchdog's",
     ),
+    of_each(key(
+        "clients",
+        "parts",
+        "\"in-order\", \"reversed\", \"first-only\" or \"second-only\"",
+        "\"in-order\"",
+        "which parts of a multi lock a client takes, and which one first; a client that takes one part uses it as a lock of its own",
+    )),
     key(
         CLIENT,
         "role",
         "\"both\", \"reader\" or \"writer\"",
         "\"both\"",
         "whether this client of a read-write lock reads, writes, or does both with one thread of its application",
-    ),
-    key(
-        CLIENT,
-        "parts",
-        "\"in-order\", \"reversed\", \"first-only\" or \"second-only\"",
-        "\"in-order\"",
-        "which parts of a multi lock this client takes, and which one first; a client that takes one part uses it as a lock of its own",
     ),
     key(
         "cluster",
