@@ -118,3 +118,25 @@ fn a_release_stops_at_a_part_that_is_gone() {
         assert_eq!(difference.as_deref(), Some("what A:1 is told"), "{version}");
     });
 }
+
+/// The waiter begins anew, and its caller is told nothing (docs/facts/family.md#a-call-that-nothing-ends).
+#[test]
+fn an_interrupt_ends_no_call() {
+    const WAITS: &str =
+        "lease = 3\nrenew_every = 1\nwait_limit = 3\nhold_at_most = 2\n[clients]\ncount = 2\n[faults]\ninterrupt = 1";
+    let waits = [
+        Action::Acquire { client: 1, thread: 0 },
+        Action::NextPart { client: 1, thread: 1 },
+        ASKS,
+        Action::Subscribe { client: 0, thread: 0 },
+        Action::SecondAsk { client: 0, thread: 0 },
+        Action::Interrupt { client: 0, thread: 0 },
+    ];
+    let goes_on = [&waits[..], &[ASKS_ANEW]].concat();
+    at_once(&[("redisson-4.7", "4.7.0"), ("redisson-3.43", "3.43.0")], |(profile, version)| {
+        let of = |rule: &str| world(profile, WAITS, rule).config;
+        assert_eq!(replayed(version, &of("interrupted_call = \"goes-on\""), &goes_on).1, None, "{version}");
+        let (_, difference) = replayed(version, &of("interrupted_call = \"ends\""), &waits);
+        assert_eq!(difference.as_deref(), Some("what A:1 is told"), "{version}");
+    });
+}

@@ -23,8 +23,8 @@ impl<Q: InFlight> Process<'_, Q> {
         }
         let is_calling = interrupted.is_calling();
         if self.config.takes_several() {
-            // Between two parts a request is under way, which is one step here.
-            if interrupted.phase == Phase::NextPart {
+            // Until it sleeps a request of its is under way, which is one step here.
+            if interrupted.phase != Phase::Waiting {
                 return None;
             }
             self.notes.happened(Happening::WaiterInterrupted);

@@ -11,7 +11,12 @@ import java.util.concurrent.LinkedBlockingQueue;
 final class CallThread extends Thread {
     private final BlockingQueue<Runnable> calls = new LinkedBlockingQueue<>();
     private final long id;
+    private static final int MOST_ERRORS = 1_000;
+    private static final int SPINS = 20_000;
+
     private volatile boolean isEnding;
+    /** Whether it is inside a call. */
+    private volatile boolean isCalling;
 
     CallThread(String client, long id) {
         super("application-" + client + "-" + id);
@@ -36,20 +41,32 @@ final class CallThread extends Thread {
     }
 
     /**
-     * Ends the thread inside its call. A caller that takes several locks as one swallows every exception, also an interrupt and that of a
-     * client that was shut down, and begins anew for ever; it does not catch an error.
+     * Ends the thread also inside its call. A caller that takes several locks as one swallows every exception, also an interrupt and that
+     * of a client that was shut down, and begins anew for ever; it does not catch an error. Where that meets code that catches everything,
+     * it is thrown once more. No clock is asked: those of this process may stand still.
      */
     @SuppressWarnings({"deprecation", "removal"})
     void endInCall() {
-        isEnding = true;
-        stop();
+        end();
+        for (int round = 0; isCalling && isAlive() && round < MOST_ERRORS; round++) {
+            stop();
+            for (int spin = 0; isCalling && isAlive() && spin < SPINS; spin++) {
+                Thread.yield();
+            }
+        }
     }
 
     @Override
     public void run() {
         while (!isEnding) {
             try {
-                calls.take().run();
+                Runnable call = calls.take();
+                isCalling = true;
+                try {
+                    call.run();
+                } finally {
+                    isCalling = false;
+                }
             } catch (InterruptedException interrupted) {
                 // Between two calls nobody hears an interrupt.
             }
