@@ -191,7 +191,9 @@ impl<Y: Layout> Context<'_, Y> {
             let is_connected = client.master() == master && self.world.node(master).is_working();
             // What expires may be left over from an earlier acquire of the same holder.
             let is_its_own = self.world.requester(hold.by.holder) == hold.by;
-            let is_held = client.is_running() && is_its_own && self.world.thread(hold.by.holder).believes();
+            let has_all = !Y::Lock::FACTS.parts.is_there() || !client.is_in_call();
+            let believes = self.world.thread(hold.by.holder).believes() && has_all;
+            let is_held = client.is_running() && is_its_own && believes;
             let names_lease = self.config.names_each_lease(hold.by.holder.thread());
             let has_watchdog = self.config.settings_of(hold.by.holder.client()).renew_every.is_some() && !names_lease;
             // It was paused when it should have renewed, and has resumed at this very instant: what is lost, the pause lost.

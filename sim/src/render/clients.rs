@@ -1,6 +1,6 @@
 //! What clients have in common, and what single ones have of their own, in phrases.
 
-use lockstep_model::config::{Calls, ClientRole, Config, Protocol};
+use lockstep_model::config::{Calls, ClientRole, Config, PartOrder, Protocol};
 use lockstep_model::trace::client_name;
 use serde_json::{Value, json};
 
@@ -66,6 +66,14 @@ pub(super) fn unlike_clients(config: &Config) -> impl Iterator<Item = String> {
                 ClientRole::Both => "it reads and writes".to_owned(),
                 ClientRole::Reader => "it only reads".to_owned(),
                 ClientRole::Writer => "it only writes".to_owned(),
+            });
+        }
+        if own.clients.parts != config.clients.parts {
+            differences.push(match own.clients.parts {
+                PartOrder::InOrder => "it takes the first part, then the second one".to_owned(),
+                PartOrder::Reversed => "it takes the second part, then the first one".to_owned(),
+                PartOrder::FirstOnly => "it takes the first part only".to_owned(),
+                PartOrder::SecondOnly => "it takes the second part only".to_owned(),
             });
         }
         let phrases = [lease, reentry, renewal, wait, hold, profile].map(|phrase| (phrase(&own), phrase(config)));

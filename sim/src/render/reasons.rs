@@ -41,7 +41,7 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::OnlyHolderReleases => {
             format!("{actor} is not the stored holder, but its request changed the lock")
         }
-        Property::CountsAgree => counts_differ(last),
+        Property::CountsAgree => counts_differ(&trace.config, last),
         Property::WaitLimitKept => {
             let late = threads(last).filter(|thread| thread.is_in_lock() && thread.wait_left == Some(0));
             let late: Vec<_> = late.map(|thread| thread.name.as_str()).collect();
@@ -78,6 +78,12 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::WaiterServed | Property::WriterServed => {
             let waiting = always(trace, |state| {
                 let live = state.clients.iter().filter(|client| client.mode.is_alive());
+                if trace.config.has_parts() {
+                    // Such a client waits now for one part and now for another one.
+                    let is_calling = |thread: &ThreadState| !matches!(thread.phase, Phase::Idle | Phase::Dead);
+                    let waiting = live.filter(|client| client.threads.iter().any(is_calling));
+                    return waiting.map(|client| client.name.clone()).collect();
+                }
                 let waiting = live.flat_map(|client| &client.threads).filter(|thread| thread.is_in_lock());
                 waiting.map(|thread| thread.name.clone()).collect()
             });
@@ -166,7 +172,8 @@ fn parts_left(last: &State, actor: &str) -> String {
         .filter(|hold| hold.holder.split(':').next() == Some(client))
         .map(|hold| format!("its {} part", hold.holder.split(':').nth(1).unwrap_or("only")))
         .collect();
-    format!("the call of {client} has ended, and {} is still stored for it", list(&left))
+    let are = if left.len() == 1 { "is" } else { "are" };
+    format!("the call of {client} has ended, and {} {are} still stored for it", list(&left))
 }
 
 /// Who believes that they hold one and the same of several locks.
@@ -242,14 +249,22 @@ fn always(trace: &Trace, names: impl Fn(&State) -> Vec<String>) -> Vec<String> {
     always
 }
 
-fn counts_differ(state: &State) -> String {
+fn counts_differ(config: &Config, state: &State) -> String {
+    let number_of = |thread: &ThreadState| {
+        let client = state.clients.iter().find(|client| client.threads.iter().any(|one| one.name == thread.name));
+        let number = client.and_then(|client| client.threads.iter().position(|one| one.name == thread.name));
+        number.and_then(|number| u8::try_from(number).ok()).unwrap_or_default()
+    };
     let Some(master) = state.acting_master() else {
         return "there is no master to compare with".to_owned();
     };
     let is_its_own = |lock: &Hold, thread: &ThreadState| lock.holder == thread.name && lock.value == thread.value;
     let stored_for = |thread: &ThreadState| {
         let own = master.stored.holders.iter().find(|lock| is_its_own(lock, thread));
-        own.or_else(|| master.stored.holder())
+        // Another holder of the same lock, where there are several.
+        own.or_else(|| {
+            master.stored.holder_under(if config.clients.names > 1 { Some(number_of(thread)) } else { None })
+        })
     };
     let differing = state
         .believers()

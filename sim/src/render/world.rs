@@ -16,8 +16,13 @@ pub fn world(config: &Config) -> Vec<String> {
     let mut lines = Vec::new();
 
     let clients = count(config.clients.count.into(), "client");
-    let threads =
-        if config.clients.threads > 1 { format!(" of {} threads", config.clients.threads) } else { String::new() };
+    let threads = if config.has_parts() {
+        format!(", and a lock of {} parts", config.clients.names)
+    } else if config.clients.threads > 1 {
+        format!(" of {} threads", config.clients.threads)
+    } else {
+        String::new()
+    };
     let asks = match config.clients.acquires {
         None => "each may ask any number of times".to_owned(),
         Some(0) => "none ever asks".to_owned(),

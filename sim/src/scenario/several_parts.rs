@@ -5,7 +5,6 @@ use core::ops::Range;
 use lockstep_model::config::{
     Bound, ClientSettings, LockObjects, MissedRenewal, NetworkMode, Profile, RenewalTimer, StopsAt, SubscribeTo, Ttls,
 };
-use lockstep_model::limits::MAX_NAMES;
 use lockstep_model::locks::Support;
 
 use super::contradiction::{Contradiction, kinds_with};
@@ -17,22 +16,22 @@ const SWITCHES: [&str; 4] = ["round_lease", "final_lease", "failed_part", "inter
 
 /// Records every contradicting pair.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
-    let (Some(kind), Some(clients)) = (parts.lock, parts.clients) else { return };
+    let Some(kind) = parts.lock else { return };
     let lock = top.span_of("lock");
     if let Support::No { why } = kind.facts().parts {
         note_elsewhere(parts, sections, lock.as_ref(), &format!("{}: {why}", kind.name()));
         return;
     }
-    for (key, number) in [("threads", clients.threads), ("names", clients.names)] {
-        if number != MAX_NAMES {
-            Contradiction::of(&sections.clients, key, "the lock has two parts, each under a name of its own")
-                .with(lock.clone(), "this kind of lock has parts")
-                .note(&format!("remove `{key}`: it is {MAX_NAMES}"));
-        }
+    for key in ["threads", "names"] {
+        let reason =
+            "each client is one thread of an application, and the lock has two parts, each under a name of its own";
+        Contradiction::of(&sections.clients, key, reason)
+            .with(lock.clone(), "this kind of lock has parts")
+            .note(&format!("remove `{key}`"));
     }
     note_rounds(parts, sections);
     note_switches(parts, sections);
-    note_not_yet(parts, sections, lock.as_ref());
+    note_not_yet(parts, top, sections, lock.as_ref());
     note_faults(parts, sections, lock.as_ref());
 }
 
@@ -73,9 +72,13 @@ fn note_rounds(parts: &Parts, sections: &Sections<'_>) {
         sections.time.require("round_wait", Entry::<u8>::Absent, example);
     }
     if time.round_wait.is_some() && !parts.somebody(is_endless) {
-        Contradiction::of(&sections.time, "round_wait", "no call is without a limit, so none is taken in rounds")
-            .with(sections.time.span_of("wait_limit"), "this is how long a call waits")
-            .note("remove `round_wait`, or `wait_limit`");
+        Contradiction::of(
+            &sections.time,
+            "round_wait",
+            "no client that takes both parts waits without a limit, so no call has rounds",
+        )
+        .with(sections.time.span_of("wait_limit"), "this is how long a call waits")
+        .note("remove `round_wait`, or let a client that takes both parts wait without a limit: wait_limit = \"none\"");
     }
 }
 
@@ -99,7 +102,7 @@ fn note_switches(parts: &Parts, sections: &Sections<'_>) {
     }
 }
 
-fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
     let beside = |section: &Section<'_>, key: &str, what: &str, help: &str| {
         Contradiction::not_yet(
             section,
@@ -114,9 +117,7 @@ fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
     }
     if let Some(span) = sections.resource.span() {
         let reason = "a [resource] together with a lock of several parts is not modelled yet";
-        Contradiction::not_yet(&sections.clients, "count", reason)
-            .with(Some(span), "this is the resource")
-            .note("remove [resource]");
+        Contradiction::not_yet(top, "lock", reason).with(Some(span), "this is the resource").note("remove [resource]");
     }
     if parts.somebody(|own| own.protocol.subscribe_to == SubscribeTo::Replica) {
         beside(&sections.protocol, "subscribe_to", "a subscription on a replica", "use subscribe_to = \"master\"");
@@ -135,10 +136,6 @@ fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
         beside(&sections.protocol, "renewal_timer", "timers that multiply", "use renewal_timer = \"shared\"");
     }
     if let Some(clients) = parts.clients {
-        if clients.max_holds > 1 {
-            let help = "use max_holds = 1";
-            beside(&sections.clients, "max_holds", "a call inside another one of its thread", help);
-        }
         if clients.lock_objects == LockObjects::Shared {
             beside(&sections.clients, "lock_objects", "a shared lock object", "remove `lock_objects`");
         }
@@ -188,7 +185,6 @@ fn note_faults(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize
     .with(lock.cloned(), "this kind of lock has parts")
     .note("remove `interrupted_wait`");
     let budgets = [
-        ("force_release", faults.force_release),
         ("foreign_release", faults.foreign_release),
         ("vanish_key", faults.vanish_key),
         ("persist_key", faults.persist_key),

@@ -91,7 +91,11 @@ impl Narrator<'_> {
 
     /// A waiter's limit is over; where there is a queue it leaves that.
     pub(super) fn give_up(&self, client: u8, thread: u8) -> Vec<Row> {
-        let what = format!("{}'s wait limit is over: it stops waiting", self.step.lane);
+        let what = if self.own().takes_in_rounds() {
+            format!("{}'s round is over: it stops waiting for this part", self.step.lane)
+        } else {
+            format!("{}'s wait limit is over: it stops waiting", self.step.lane)
+        };
         if self.step.answer == Reply::Done {
             return self.alone(Lane::Thread { client, thread }, GIVES_UP, Tone::Odd, what);
         }
@@ -190,7 +194,20 @@ impl Narrator<'_> {
                     Some(holder) if holder != name => format!("sets the TTL of {holder}'s lock"),
                     _ => "sets it".to_owned(),
                 };
+                if self.config.has_parts() && !self.thread_after(client, thread).believes() {
+                    return self.request(
+                        caller,
+                        node,
+                        SET_TTL,
+                        what,
+                        ("lease set".to_owned(), Tone::Plain, format!("{master} {whose}")),
+                    );
+                }
                 ("HOLDS".to_owned(), Tone::Good, format!("{master} {whose}{}", self.others_believe(name)))
+            }
+            Reply::NoTtlSet if self.config.has_parts() && !self.thread_after(client, thread).believes() => {
+                let answer = format!("{master} stores no such lock; {name} does not look at the answer");
+                ("none set".to_owned(), Tone::Odd, answer)
             }
             Reply::NoTtlSet => {
                 let others = self.others_believe(name);

@@ -92,7 +92,8 @@ impl RedissonClients {
         // The lock's name follows the verb.
         let (verb, times) =
             call.split_once(' ').map_or((call, String::new()), |(verb, times)| (verb, format!(" {times}")));
-        testbed.findings.note(|| format!("{}:{} calls {call}", client_name(client), thread + 1));
+        let number = if self.config.has_parts() { 1 } else { thread + 1 };
+        testbed.findings.note(|| format!("{}:{number} calls {call}", client_name(client)));
         let side = match (self.config.shares(), thread) {
             (false, _) => "",
             (true, READER) => "read:",

@@ -185,8 +185,10 @@ impl RedissonClients {
             let may_wait_beside = own.clients.names > 1 && own.cluster.wait_for > 0;
             // Each side of a lock with readers has a timer, and both may fire at once.
             let may_renew_together = own.shares() && own.time.renew_every.is_some() && own.cluster.replicas == 0;
-            let connections =
-                if may_ask_together || may_wait_beside || may_renew_together { CONNECTIONS } else { times.connections };
+            // A call about several parts sends its next request at once, and a renewal that is due may come before it.
+            let may_ask_beside_renewal = own.has_parts() && own.time.renew_every.is_some() && own.cluster.replicas == 0;
+            let is_many = may_ask_together || may_wait_beside || may_renew_together || may_ask_beside_renewal;
+            let connections = if is_many { CONNECTIONS } else { times.connections };
             let batch = own.protocol.renewal_batch;
             let renewal_batch = (own.clients.names > 1 && batch != RENEWAL_BATCH).then_some(batch);
             let queue_wait_ms = u64::from(own.time.queue_wait.unwrap_or(0)) * u64::from(tick_ms);
