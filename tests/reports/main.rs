@@ -6,6 +6,7 @@
 
 mod anomalies;
 mod answers;
+mod family;
 mod keys;
 mod lock_loss;
 mod minimal;
