@@ -508,46 +508,68 @@ fn switches(profile: Profile, worlds: &[&'static JudgedWorld]) -> String {
         let not_modelled = refusals.iter().find(|error| error.is_not_modelled());
         return format!("not modelled: {}", not_modelled.unwrap_or(&refusals[0]).first());
     }
-    // The reader refuses a switch that nobody reads, whichever its value.
-    let is_read = |switch: &OwnSwitch| {
+    // The reader refuses a switch that a kind does not have, whichever its value.
+    let is_accepted = |switch: &OwnSwitch| {
+        let values = || switch.value.iter().chain(&switch.usual);
         let accepts =
             |world: &JudgedWorld, value: &str| parsed(world, &[own_profile, ("protocol", &switch.key, value)]).is_ok();
-        worlds.iter().any(|world| {
-            accepts(world, &switch.value) && switch.usual.as_ref().is_none_or(|usual| accepts(world, usual))
-        })
+        worlds.iter().any(|world| values().all(|value| accepts(world, value)))
     };
     let own = own_switches(profile, worlds);
-    let own: Vec<_> =
-        own.iter().filter(|switch| is_read(switch)).map(|own| format!("`{} = {}`", own.key, own.value)).collect();
-    if own.is_empty() { "as in the newest".to_owned() } else { own.join(", ") }
+    let words: BTreeSet<_> = own.iter().filter(|switch| is_accepted(switch)).map(OwnSwitch::words).collect();
+    if words.is_empty() { "as in the newest".to_owned() } else { words.into_iter().collect::<Vec<_>>().join(", ") }
 }
 
-/// A switch that a profile sets otherwise than the newest.
+/// A switch that a profile sets otherwise than the newest. A value of `None` is the default, which is not written.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct OwnSwitch {
     key: String,
-    value: String,
-    /// That of the newest; `None`: it is the default, and is not written.
+    value: Option<String>,
+    /// That of the newest.
     usual: Option<String>,
+}
+
+impl OwnSwitch {
+    fn words(&self) -> String {
+        let Self { key, value, usual } = self;
+        match (value, usual) {
+            (Some(value), _) => format!("`{key} = {value}`"),
+            (None, usual) => format!("not `{key} = {}`", usual.as_ref().expect("the two differ")),
+        }
+    }
 }
 
 /// What differs in some world between clients of this profile and those of the newest, without another word in its file.
 fn own_switches(profile: Profile, worlds: &[&'static JudgedWorld]) -> BTreeSet<OwnSwitch> {
     let with = |world: &JudgedWorld, profile: Profile| {
-        let scenario = parsed(world, &[("protocol", "profile", &format!("\"{}\"", profile.name()))]).ok()?;
-        let config = serde_json::to_value(scenario.config).expect("a world is data");
-        let keys = ["protocol", "calls"].into_iter().filter_map(|section| config.get(section)?.as_object().cloned());
-        Some(keys.flatten().filter(|(key, _)| key != "profile").collect::<BTreeMap<_, _>>())
+        let name = format!("\"{}\"", profile.name());
+        let Config { protocol, calls, .. } = parsed(world, &[("protocol", "profile", &name)]).ok()?.config;
+        let sections = [serde_json::to_value(protocol), serde_json::to_value(calls)];
+        let sections = sections.map(|section| section.expect("a section is data"));
+        let keys = sections.iter().filter_map(|section| section.as_object().cloned()).flatten();
+        let keys = keys.filter(|(key, _)| key != "profile").map(|(key, value)| (key, value.to_string()));
+        Some(keys.collect::<BTreeMap<String, String>>())
     };
     let mut switches = BTreeSet::new();
     for world in worlds {
         let (Some(own), Some(usual)) = (with(world, profile), with(world, newest())) else { continue };
-        for (key, value) in own.iter().filter(|(key, value)| usual.get(*key) != Some(*value)) {
-            let usual = usual.get(key).map(ToString::to_string);
-            switches.insert(OwnSwitch { key: key.clone(), value: value.to_string(), usual });
+        let keys: BTreeSet<&String> = own.keys().chain(usual.keys()).collect();
+        for key in keys.into_iter().filter(|key| own.get(*key) != usual.get(*key)) {
+            let (value, usual) = (own.get(key).cloned(), usual.get(key).cloned());
+            switches.insert(OwnSwitch { key: key.clone(), value, usual });
         }
     }
     switches
+}
+
+#[test]
+fn a_switch_of_another_section_and_one_that_is_left_out_are_among_those_of_a_profile() {
+    let scenario = "unanswered-ask-is-told-as-refused";
+    let kind = known(scenario).0.config.lock;
+    let of_version = |version: &str| switches(Profile::of_redisson(version).expect("it is one"), &of_kind(kind));
+    assert!(of_version("4.3.1").contains("`unanswered_ask"), "{}", of_version("4.3.1"));
+    assert!(of_version("3.52.0").contains("`answered_receipt = \"keep\"`"));
+    assert_eq!(of_version("4.7.0"), NOTHING);
 }
 
 /// A verdict that is not counted would make the page say less, or "holds" where something breaks.
