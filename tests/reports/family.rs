@@ -516,8 +516,12 @@ fn switches(profile: Profile, worlds: &[&'static JudgedWorld]) -> String {
         worlds.iter().any(|world| values().all(|value| accepts(world, value)))
     };
     let own = own_switches(profile, worlds);
-    let words: BTreeSet<_> = own.iter().filter(|switch| is_accepted(switch)).map(OwnSwitch::words).collect();
-    if words.is_empty() { "as in the newest".to_owned() } else { words.into_iter().collect::<Vec<_>>().join(", ") }
+    let differing: BTreeSet<_> = own.iter().filter(|switch| is_accepted(switch)).map(OwnSwitch::words).collect();
+    if differing.is_empty() {
+        "as in the newest".to_owned()
+    } else {
+        differing.into_iter().collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// A switch that a profile sets otherwise than the newest. A value of `None` is the default, which is not written.
