@@ -328,6 +328,9 @@ actions! {
     AcceptWrites { node } = "accept_writes", when |config| config.faults.refuse_writes > 0;
     /// The lock's key has no time left on a node, and is gone already.
     Expire { node } = "expire", when |_config| true;
+    /// Two parts of a lock have no time left on a master, and one of them is gone already: its lease was set a moment before that of the
+    /// other one, or after it.
+    ExpirePart { node, name } = "expire_part", when |config| config.has_parts() && config.cluster.replicas == 0;
     /// Receipts have no time left on a node, and are gone already.
     ExpireReceipts { node } = "expire_receipts", when |config| config.leaves_receipts();
     /// A node that stood still goes on.
@@ -469,7 +472,7 @@ impl ActionKind {
     /// Whether it decides a tie: a key that has no time left is gone at that instant, before somebody who acts at the same
     /// instant. It is always allowed, and no scenario has to reach it: where leases are renewed no key gets so far.
     pub const fn decides_tie(self) -> bool {
-        matches!(self, Self::Expire | Self::ExpireReceipts)
+        matches!(self, Self::Expire | Self::ExpirePart | Self::ExpireReceipts)
     }
 
     /// Whether it is weakly fair: it is not possible for ever without ever being taken. Faults need not happen; nor does a
@@ -479,7 +482,13 @@ impl ActionKind {
     pub const fn is_fair(self, config: &Config) -> bool {
         match self {
             // Nothing says when the next snapshot is saved.
-            Self::Acquire | Self::Arrive | Self::Expire | Self::ExpireReceipts | Self::GoBack | Self::Snapshot => false,
+            Self::Acquire
+            | Self::Arrive
+            | Self::Expire
+            | Self::ExpirePart
+            | Self::ExpireReceipts
+            | Self::GoBack
+            | Self::Snapshot => false,
             Self::Release => !config.clients.hold_for_ever,
             other => !other.is_fault(),
         }

@@ -144,6 +144,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::NoticeDeath { node } => context.server().notice_death(node).map(done),
         Action::AcceptWrites { node } => context.accept_writes(node),
         Action::Expire { node } => context.expire(node),
+        Action::ExpirePart { node, name } => context.expire_part(node, name),
         Action::ExpireReceipts { node } => context.expire_receipts(node),
         Action::ResumeNode { node } => context.resume_node(node),
         Action::CountReplicas { node } => context.count_anew(node),
@@ -253,7 +254,11 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::GiveBack { client, thread }
             | Action::Undo { client, thread }
             | Action::ForeignRelease { client, thread } => Holder::new(client, thread) == hold.by.holder,
-            Action::ForceRelease { .. } | Action::Expire { .. } | Action::Tick | Action::ClockJump { .. } => true,
+            Action::ForceRelease { .. }
+            | Action::Expire { .. }
+            | Action::ExpirePart { .. }
+            | Action::Tick
+            | Action::ClockJump { .. } => true,
             Action::Execute { client, slot } => before.requests(client).get(slot).is_some_and(|request| {
                 request.verb.releases() && Holder::new(client, request.thread) == hold.by.holder
             }),

@@ -161,13 +161,14 @@ impl<C: ConnectionLike> MultiLock<C> {
     ) -> Result<MultiReleaseReply, Error> {
         let mut all = Ok(MultiReleaseReply::Released);
         for part in 0..self.parts.len() {
-            match self.release_part(part, holder, lease, &receipt) {
-                Ok(ReentrantReleaseReply::Released | ReentrantReleaseReply::StillHeld) => {}
-                Ok(ReentrantReleaseReply::NotHeld) if matches!(all, Ok(MultiReleaseReply::Released)) => {
-                    all = Ok(MultiReleaseReply::NotHeld { part });
-                }
-                Err(error) if all.is_ok() => all = Err(error),
-                Ok(ReentrantReleaseReply::NotHeld) | Err(_) => {}
+            let found = match self.release_part(part, holder, lease, &receipt) {
+                Ok(ReentrantReleaseReply::NotHeld) => Ok(MultiReleaseReply::NotHeld { part }),
+                Ok(ReentrantReleaseReply::Released | ReentrantReleaseReply::StillHeld) => continue,
+                Err(error) => Err(error),
+            };
+            // The first error of all; without one the first part that was not the caller's.
+            if matches!((&all, &found), (Ok(MultiReleaseReply::Released), _) | (Ok(_), Err(_))) {
+                all = found;
             }
         }
         all

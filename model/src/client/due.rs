@@ -72,7 +72,9 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                     }
                     Phase::Confirming => reach.answers,
                     // A request in flight is waited for where the network is.
-                    Phase::NextPart => is_at_limit || (may_ask && thread.wake_in.is_due()),
+                    Phase::NextPart => {
+                        is_at_limit || (may_ask && thread.wake_in.is_due()) || thread.asks_in_vain(reach.is_up)
+                    }
                     Phase::GivingBack => true,
                     Phase::Undoing | Phase::SettingTtl => requests.get(Slot::of_thread(number)).is_none(),
                     Phase::Asking | Phase::AskingAgain | Phase::Releasing | Phase::Dead => false,

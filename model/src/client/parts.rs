@@ -51,7 +51,7 @@ impl Thread {
         matches!(self.limit_left, Timer::DUE | Self::SWALLOWED_LATER)
     }
 
-    const fn attempt(&self) -> Attempt {
+    const fn attempt(self) -> Attempt {
         Attempt { wait_left: self.wait_left, is_later: self.is_in_later_round(), has_swallowed: self.has_swallowed() }
     }
 
@@ -63,6 +63,13 @@ impl Thread {
             (true, false) => Timer::ticks(Self::SWALLOWED),
             (true, true) => Self::SWALLOWED_LATER,
         };
+    }
+}
+
+impl Thread {
+    /// Whether its part is the next one of a call that does not wait, and there is nobody to ask: the ask fails, and with it the call.
+    pub(crate) const fn asks_in_vain(&self, is_reached: bool) -> bool {
+        matches!((self.phase, self.wait_left), (Phase::NextPart, Timer::OFF)) && !is_reached
     }
 }
 
@@ -170,6 +177,8 @@ impl<Q: InFlight> Process<'_, Q> {
         // Its caller is told nothing of an interrupt: the flag stays until the next call begins.
         self.thread_mut(first).take_over(Attempt { wait_left: Timer::OFF, is_later: false, ..attempt });
         match attempt.wait_left {
+            // One part alone is a lock like any other, whose call ends with its error.
+            _ if !self.config.takes_several() => {}
             Timer::OFF => {}
             left if !left.is_due() => self.go_to_part(first, attempt, Timer::SOON),
             _ if self.config.takes_in_rounds() => {

@@ -121,10 +121,15 @@ impl<Q: InFlight> Process<'_, Q> {
         (self.client.is_running() && is_due && !self.is_stopped_by_limit(thread)).then_some(())
     }
 
-    /// A waiter's limit is over, and it leaves without the lock. One that spins leaves so only where it can ask nobody: its call
+    /// A waiter's limit is over, and it leaves without the lock, or a client that does not wait finds nobody to ask for its next part
+    /// (`is_reached`: its master answers). One that spins leaves so only where it can ask nobody: its call
     /// ends with an error.
-    pub(crate) fn give_up(&mut self, thread: u8, can_ask: bool) -> Option<()> {
+    pub(crate) fn give_up(&mut self, thread: u8, can_ask: bool, is_reached: bool) -> Option<()> {
         let waiting = self.thread(thread);
+        if self.client.is_running() && waiting.asks_in_vain(is_reached) {
+            self.end_call(thread);
+            return Some(());
+        }
         if self.config.lock.facts().spins() && (can_ask || !waiting.wake_in.is_due()) {
             return None;
         }

@@ -117,6 +117,14 @@ pub trait Lock:
         self.without(KeyFamily::Lock)
     }
 
+    /// The same without the key of the lock with that name, which has no time left, where there are several; `None`: it has some, there is
+    /// no such key, or there is one lock.
+    #[must_use]
+    fn without_due_under(self, name: u8) -> Option<Self> {
+        let _ = name;
+        None
+    }
+
     /// The same where another program has stored a string under that name; `None`: there is one already, or none is modelled.
     #[must_use]
     fn overwritten(self, name: u8) -> Option<Self> {

@@ -85,6 +85,13 @@ impl<L: Lock> Lock for Named<L> {
         self.map(|lock| if is_due(&lock) { lock.without(KeyFamily::Lock) } else { lock })
     }
 
+    fn without_due_under(self, name: u8) -> Option<Self> {
+        let mut after = self;
+        let own = after.locks.get_mut(usize::from(name)).filter(|lock| lock.has_due())?;
+        *own = own.without(KeyFamily::Lock);
+        Some(after)
+    }
+
     fn persisted(self) -> Self {
         self.map(L::persisted)
     }

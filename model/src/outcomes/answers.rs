@@ -229,6 +229,7 @@ impl ActionKind {
             | Self::AcceptWrites
             | Self::RefuseWrites
             | Self::Expire
+            | Self::ExpirePart
             | Self::ExpireReceipts
             | Self::ResumeNode
             | Self::CountReplicas

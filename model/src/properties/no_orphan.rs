@@ -28,8 +28,10 @@ fn applies(config: &Config) -> Result<(), &'static str> {
     let is_given_back = config.can_lack_replicas();
     let can_lose_release =
         config.is_split() || config.can_fail_over() || returns_with_data || is_refused || is_given_back;
+    // A release of several parts may leave some behind, of which one is gone.
+    let stops = config.some_client(Config::takes_several);
     let can_die = config.faults.crash_client > 0 || config.faults.crash_thread > 0;
-    if !can_lose_release && !can_die && !config.looks_at_clock() {
+    if !can_lose_release && !can_die && !stops && !config.looks_at_clock() {
         return Err("no holder dies and no failover loses a release: the stored holder always believes");
     }
     Ok(())

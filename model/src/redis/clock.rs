@@ -110,6 +110,13 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if self.config.sends_expiry() { self.send_deletion(node) } else { Some(()) }
     }
 
+    /// The lock of that name, which has no time left, is gone, and no other one. `None`: there is no such lock.
+    pub(crate) fn expire_part(&mut self, node: u8, name: u8) -> Option<()> {
+        let expiring = self.group.node_mut(node);
+        expiring.stored.lock = expiring.stored.lock.without_due_under(name)?;
+        Some(())
+    }
+
     /// The receipts of this node that have no time left are gone. `None`: there is none.
     pub(crate) fn expire_receipts(&mut self, node: u8) -> Option<()> {
         let expiring = self.group.node_mut(node);

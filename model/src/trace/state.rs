@@ -126,6 +126,7 @@ pub enum SubscriptionState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each fact of a thread that a reader is told")]
 pub struct ThreadState {
     /// `A`, or `A:1` where clients have two threads.
     pub name: String,

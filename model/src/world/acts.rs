@@ -224,8 +224,9 @@ impl<Y: Layout> Context<'_, Y> {
     /// that does not answer keeps its place until its deadline.
     pub(crate) fn give_up(&mut self, waiter: Holder) -> Option<Reply> {
         let client = waiter.client();
-        let can_ask = self.world.reach(client).is_up && self.world.client(client).asks_in == Timer::OFF;
-        self.process(client, |process| process.give_up(waiter.thread(), can_ask))?;
+        let is_reached = self.world.reach(client).is_up;
+        let can_ask = is_reached && self.world.client(client).asks_in == Timer::OFF;
+        self.process(client, |process| process.give_up(waiter.thread(), can_ask, is_reached))?;
         if Y::Lock::FACTS.queue.is_there() { self.leave_queue(waiter) } else { Some(Reply::Done) }
     }
 

@@ -159,6 +159,20 @@ impl<Y: Layout> Context<'_, Y> {
         Some(Reply::Done)
     }
 
+    /// Of two parts of a lock that have no time left on a master one is gone.
+    pub(crate) fn expire_part(&mut self, node: u8, name: u8) -> Option<Reply> {
+        if !self.server().lock_is_due(node) || !self.is_read(node) || !self.world.node(node).is_master() {
+            return None;
+        }
+        let due = |hold: &StoredHold| hold.remaining.is_due();
+        if self.world.node(node).stored.holders().filter(due).count() < 2 {
+            return None;
+        }
+        self.server().expire_part(node, name)?;
+        self.notes.happened(Happening::Expired);
+        Some(Reply::Done)
+    }
+
     /// Receipts of a node have no time left, and are gone. A replica hides them together with the lock, if that is due as well:
     /// it does so by its clock alone.
     pub(crate) fn expire_receipts(&mut self, node: u8) -> Option<Reply> {

@@ -105,7 +105,8 @@ impl ThreadPosture {
             ActionKind::SetTtl => matches!(phase, Phase::SettingTtl),
             ActionKind::Undo => matches!(phase, Phase::Undoing),
             ActionKind::GiveUp => {
-                matches!(phase, Phase::Refused | Phase::Subscribed | Phase::Waiting | Phase::NextPart) && is_at_limit
+                let is_waiting = matches!(phase, Phase::Refused | Phase::Subscribed | Phase::Waiting);
+                is_waiting && is_at_limit || matches!(phase, Phase::NextPart)
             }
             _ => return None,
         })
@@ -293,7 +294,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         }
         Action::FinishShutdown { node } => !world.node(node).is_stopping(),
         Action::Heal { node } => !world.node(node).is_cut(),
-        Action::Expire { node } => {
+        Action::Expire { node } | Action::ExpirePart { node, .. } => {
             let node = world.node(node);
             !node.is_up() || !node.stored.lock.has_due()
         }

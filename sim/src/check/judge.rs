@@ -196,6 +196,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
     match action.kind() {
         ActionKind::Acquire
         | ActionKind::Expire
+        | ActionKind::ExpirePart
         | ActionKind::ExpireReceipts
         | ActionKind::CrashClient
         | ActionKind::CrashThread

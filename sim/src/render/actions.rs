@@ -16,6 +16,7 @@ pub fn actor(config: &Config, action: Action) -> String {
 }
 
 /// What the party does, as it follows its name: `A | asks for the lock`.
+#[expect(clippy::too_many_lines, reason = "one arm for each action")]
 pub const fn does(action: Action) -> &'static str {
     match action {
         Action::Acquire { .. } => "asks for the lock",
@@ -79,6 +80,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::NoticeDeath { .. } => "is found to be dead by its master",
         Action::AcceptWrites { .. } => "accepts writes again",
         Action::Expire { .. } => "finds at the very instant that the key's time is over",
+        Action::ExpirePart { .. } => "finds that one of two keys is over a moment before the other one",
         Action::ExpireReceipts { .. } => "finds at the very instant that the time of a receipt is over",
         Action::ResumeNode { .. } => "goes on after it stood still",
         Action::CountReplicas { .. } => "counts its replicas anew",

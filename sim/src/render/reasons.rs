@@ -8,6 +8,7 @@ use super::units::{count, list, time};
 
 /// Why the last state, or the loop, breaks the property of the trace, as a sentence. `None`: the trace is no
 /// counterexample.
+#[expect(clippy::too_many_lines, reason = "one arm for each property")]
 pub fn why(trace: &Trace) -> Option<String> {
     let About::Counterexample { property, .. } = trace.about else { return None };
     let last = trace.state_after(trace.steps.len());
@@ -137,7 +138,11 @@ fn sleepers(config: &Config, last: &State) -> String {
             None => format!("{} sleeps, with nothing to wake it", thread.name),
         });
     let is_free = last.acting_master().is_none_or(|master| !master.stored.is_held());
-    let state = if is_free { "the lock is free" } else { "readers hold the lock and others may join them" };
+    let state = match (is_free, config.has_parts()) {
+        (true, _) => "the lock is free",
+        (false, true) => "its part is free",
+        (false, false) => "readers hold the lock and others may join them",
+    };
     format!("{state}, and {}", list(&asleep.collect::<Vec<_>>()))
 }
 

@@ -421,6 +421,10 @@ impl Player {
             Action::Recount { node } => self.change(false, |servers| servers.recount(index(node)).map(Some)),
             Action::NoticeDeath { node } => self.change(false, |servers| servers.notice_death(index(node)).map(Some)),
             Action::Expire { node } | Action::ExpireReceipts { node } => self.expire(step, index(node)),
+            Action::ExpirePart { node, name } => {
+                let names = vec![self.translator.lock_name(name).to_owned()];
+                self.change(false, |servers| servers.unlink(index(node), &names).map(Some))
+            }
             Action::VanishKey { node } => self.vanish_key(step, node),
             Action::PersistKey { node } => {
                 let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Lock));

@@ -21,9 +21,10 @@ impl Config {
     }
 
     /// Whether a waiter can leave when its limit is over, and not only when it is refused: one that spins does so where it can ask
-    /// nobody.
+    /// nobody, and so does one that takes several parts and does not wait.
     pub(crate) fn gives_up_asleep(&self) -> bool {
-        self.waits_with_limit() && (!self.lock.facts().spins() || self.can_be_unreachable())
+        let asks_in_vain = self.takes_several() && self.can_be_unreachable();
+        self.waits_with_limit() && (!self.lock.facts().spins() || self.can_be_unreachable()) || asks_in_vain
     }
 
     /// Whether refused clients stand in a queue.

@@ -91,7 +91,10 @@ impl Narrator<'_> {
 
     /// A waiter's limit is over; where there is a queue it leaves that.
     pub(super) fn give_up(&self, client: u8, thread: u8) -> Vec<Row> {
-        let what = if self.own().takes_in_rounds() {
+        let before = self.thread_before(client, thread);
+        let what = if before.phase == Phase::NextPart && before.wait_left.is_none() {
+            format!("{}'s master does not answer: the call ends without the lock", self.step.lane)
+        } else if self.own().takes_in_rounds() {
             format!("{}'s round is over: it stops waiting for this part", self.step.lane)
         } else {
             format!("{}'s wait limit is over: it stops waiting", self.step.lane)

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use lockstep_model::Happening;
 use lockstep_model::trace::{ClientState, NodeRole, NodeState, lock_name, node_name};
 
+use super::super::holds::lock;
 use super::super::paint::Tone;
 use super::super::units::{count, jump, list};
 use super::lane::Lane;
@@ -192,6 +193,15 @@ impl Narrator<'_> {
             return self.alone(Lane::Node(node), "holds over", Tone::Odd, what);
         }
         let what = format!("the lease of {holder} is due on {}, and {gone} at this very instant", self.step.lane);
+        if self.config.has_parts() && self.node_after(node).stored.is_held() {
+            let left = lock(self.config, &self.node_after(node).stored);
+            return self.alone(
+                Lane::Node(node),
+                format!("left: {left}"),
+                Tone::Odd,
+                what + "; the other part is there still",
+            );
+        }
         self.alone(Lane::Node(node), "expired", Tone::Odd, what)
     }
 

@@ -171,7 +171,7 @@ impl Narrator<'_> {
             Action::Recount { node } => self.recount(node),
             Action::NoticeDeath { node } => self.notice_death(node),
             Action::AcceptWrites { node } => self.accept_writes(node),
-            Action::Expire { node } => self.expire(node),
+            Action::Expire { node } | Action::ExpirePart { node, .. } => self.expire(node),
             Action::ExpireReceipts { node } => self.expire_receipts(node),
             Action::CrashClient { client } => {
                 let mut row = Row::of(self.step, format!("{name} crashes for good{}", self.left_behind(client)));

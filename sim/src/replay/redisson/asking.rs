@@ -56,7 +56,7 @@ impl RedissonClients {
         step: HistoryStep<'_>,
         testbed: &mut Testbed,
     ) -> Result<(), ReplayError> {
-        if self.config.has_parts() && self.is_in_parts(client, step) {
+        if self.is_in_parts(client, step) {
             // Its call goes on: it gives back what it has, or begins anew.
             self.applications.wait_until_quiet(usize::from(client))?;
             return self.clear_up(client, testbed);

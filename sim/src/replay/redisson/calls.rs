@@ -116,6 +116,9 @@ const WITH_TOKEN: &str = "-token";
 /// What these return where there is no token.
 const NULL: &str = "null";
 
+/// The script that sets the lease at the end has failed: a future that is joined.
+pub const JOINED_IN_VAIN: &str = "CompletionException";
+
 /// Its call has failed, whatever becomes of the request.
 pub const REDISSON_EXCEPTION: &str = "RedisException";
 /// A server has refused to write: it is a replica.

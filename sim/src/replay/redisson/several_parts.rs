@@ -58,10 +58,10 @@ impl RedissonClients {
         if self.config.has_parts() { self.config.of_client(client).clients.parts.first() } else { thread }
     }
 
-    /// Whether a client is inside a call after this step.
+    /// Whether a client of a lock with parts is inside a call after this step.
     pub(super) fn is_in_parts(&self, client: u8, step: HistoryStep<'_>) -> bool {
         let is_calling = |thread: &ThreadState| !matches!(thread.phase, Phase::Idle | Phase::Dead);
-        step.step.state.clients[usize::from(client)].threads.iter().any(is_calling)
+        self.config.has_parts() && step.step.state.clients[usize::from(client)].threads.iter().any(is_calling)
     }
 
     /// Whether the calls of this client take an interrupt for a refusal.
@@ -99,7 +99,8 @@ impl RedissonClients {
         Some(match (is_acquire, self.is_unlock(client, step)) {
             (true, _) if after > 0 => calls::GRANTED.into(),
             // Only the last step and a lock of one part say what went wrong.
-            (true, _) if is_single || matches!(verb, ScriptVerb::SetTtl { .. }) => {
+            (true, _) if matches!(verb, ScriptVerb::SetTtl { .. }) => calls::JOINED_IN_VAIN.into(),
+            (true, _) if is_single => {
                 calls::told_of_refusal(step.step.answer, profile).unwrap_or(calls::REFUSED).into()
             }
             (true, _) | (false, false) => calls::REFUSED.into(),

@@ -234,7 +234,7 @@ impl RedissonClients {
         let told = match self.interruption {
             Interruption::Cancel => calls::CANCELLED,
             _ if is_calling => REDISSON_EXCEPTION,
-            _ if self.is_in_parts(client, step) && self.config.has_parts() => calls::INSIDE,
+            _ if self.is_in_parts(client, step) => calls::INSIDE,
             _ if self.goes_on_interrupted(client) => calls::REFUSED,
             _ if step.step.state.clients[usize::from(client)].threads[usize::from(thread)].phase == Phase::Waiting => {
                 calls::INSIDE

@@ -168,6 +168,7 @@ impl ClientPart {
             | Action::AcceptWrites { .. }
             | Action::RefuseWrites { .. }
             | Action::Expire { .. }
+            | Action::ExpirePart { .. }
             | Action::ExpireReceipts { .. }
             | Action::RestartNode { .. }
             | Action::KillNode { .. }

@@ -343,6 +343,10 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
              replica, which only hides it, stays 1 ms further until the next tick",
             "(time)",
         ),
+        ActionKind::ExpirePart => Shared(
+            "UNLINK of that key: what its expiry replicates; the keys of both end in the same millisecond",
+            "(time)",
+        ),
         ActionKind::Tick => Shared("the clock of every server is set", "(time)"),
         ActionKind::GoBack | ActionKind::StartClient => {
             Shared("ROLE: the node says that it is master", "(a stale answer about the master); the start of a process")

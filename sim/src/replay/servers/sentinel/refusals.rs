@@ -89,7 +89,7 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::Replicate { .. }
             // What concerns a node's data, disk or clock, of which Sentinel sees nothing.
             | Action::Fsync { .. } | Action::Snapshot { .. } | Action::VanishKey { .. } | Action::PersistKey { .. } | Action::OverwriteKey { .. }
-            | Action::VanishReceipts { .. } | Action::VanishToken { .. } | Action::ClockJump { .. } | Action::Tick | Action::Expire { .. }
+            | Action::VanishReceipts { .. } | Action::VanishToken { .. } | Action::ClockJump { .. } | Action::Tick | Action::Expire { .. } | Action::ExpirePart { .. }
             | Action::ExpireReceipts { .. }
             // What clients do, or what happens to them and to their requests.
             | Action::Acquire { .. }
