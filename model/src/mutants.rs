@@ -42,6 +42,8 @@ mutants! {
     DeadHeadStays,
     /// A reader is refused while another one reads.
     ReadersExclude,
+    /// Of several values an acquire looks at the first one only.
+    FirstValueDecides,
     // Clients.
     /// After subscribing the waiter sleeps at once, without asking again.
     NoSecondAsk,

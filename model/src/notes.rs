@@ -233,15 +233,17 @@ breaches! {
     Overtaken,
     /// A reader was refused, and nobody else had the lock for writing.
     ReaderRefused,
+    /// Two clients believe that they have the same value.
+    ValueShared,
 }
 
 impl Breach {
     /// Which bit of a set it is. A world is full to the last byte, and beside a resource neither refusals nor places in a queue are
-    /// counted, and there are no readers: they share theirs with what only a resource shows.
+    /// counted, and there are no readers and no sets of values: they share theirs with what only a resource shows.
     const fn bit(self) -> u8 {
         match self {
             Self::RefusedAndGranted => Self::TokenNotGreater as u8,
-            Self::Overtaken | Self::ReaderRefused => Self::EffectOutOfOrder as u8,
+            Self::Overtaken | Self::ReaderRefused | Self::ValueShared => Self::EffectOutOfOrder as u8,
             other => other as u8,
         }
     }

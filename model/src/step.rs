@@ -15,7 +15,7 @@ use crate::reply::Reply;
 use crate::world::context::Context;
 use crate::world::layout::Layout;
 use crate::world::state::World;
-use crate::world::{failover_end, queue, resource, tokens, values};
+use crate::world::{failover_end, queue, resource, tokens, value_sets, values};
 
 /// What one action leads to.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +67,7 @@ pub fn step_into<Y: Layout>(config: &Config, world: &World<Y>, action: Action, a
     failover_end::note_end(config, next);
     note_vanished_grant(world, next, action, &mut notes);
     queue::note_overtaken(world, next, &mut notes);
+    value_sets::note_shared_values(config, next, &mut notes);
     note_tests(config, world, next, action, &mut notes);
     if config.resource.is_some() {
         resource::forget_unused_ranks(next);

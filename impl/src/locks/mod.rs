@@ -9,6 +9,7 @@ pub mod reentrant;
 pub mod spin;
 #[cfg(feature = "toy")]
 pub mod toy;
+pub mod value_multi;
 
 use crate::script::Scripts;
 
@@ -23,6 +24,7 @@ const SCRIPTS_OF_KINDS: &[&[NamedScript]] = &[
     &read_write::SCRIPTS,
     &fenced::SCRIPTS,
     &spin::SCRIPTS,
+    &value_multi::SCRIPTS,
     #[cfg(feature = "toy")]
     &toy::SCRIPTS,
 ];

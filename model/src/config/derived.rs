@@ -13,6 +13,7 @@ use super::sections::{
 use crate::limits::{EFFECTS_UNDER_WAY, FEW_TOKENS, MAX_EFFECTS_UNDER_WAY, MAX_TOKENS, RECEIPTS};
 use crate::locks::contract::{CallNames, LockContext, LockRequest};
 use crate::locks::holder::Holder;
+use crate::locks::value_set::ValueSet;
 use crate::mutants::{ActiveMutant, Mutant};
 use crate::notes::Capacity;
 use crate::reply::Reply;
@@ -467,6 +468,11 @@ impl Config {
         self.lock.facts().tokens.is_there()
     }
 
+    /// Whether each client names a set of values, and takes all of them or none.
+    pub const fn names_values(&self) -> bool {
+        self.lock.facts().value_sets.is_there()
+    }
+
     /// Whether a resource checks the tokens that the lock stores in Redis.
     #[inline]
     pub fn has_stored_tokens(&self) -> bool {
@@ -558,6 +564,8 @@ impl Config {
             takes_own: matches!(self.protocol.acquire, AcquireRule::OwnOrFree),
             tells_of_downgrade: false,
             read_renewal: ReadRenewal::OwnHolds,
+            values: ValueSet::ALL,
+            clock_ahead_ticks: 0,
             keeps_order: false,
             mutant: self.active_mutant(),
         }
@@ -572,7 +580,7 @@ impl Config {
         };
         let caller = request.caller().map(Holder::client);
         let context = LockContext { lease_ticks: caller.map_or(self.time.lease, lease_of), ..self.lock_context() };
-        if !self.lock.facts().queue.is_there() && !self.shares() {
+        if !self.lock.facts().queue.is_there() && !self.shares() && !self.names_values() {
             return context;
         }
         let Some(own) = caller.map(|client| self.settings_of(client)) else { return context };
@@ -583,6 +591,8 @@ impl Config {
             leaves_receipts: own.protocol.receipts,
             tells_of_downgrade: own.protocol.downgrade == Downgrade::Publishes,
             read_renewal: own.protocol.read_renewal,
+            values: own.values,
+            clock_ahead_ticks: own.clock_ahead,
             keeps_order: self.has_failing_renewals(),
             ..context
         }

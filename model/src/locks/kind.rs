@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::contract::{Facts, Lock};
-use super::{fair, fenced, plain, read_write, reentrant, spin};
+use super::{fair, fenced, plain, read_write, reentrant, spin, value_multi};
 
 /// Something to be done with the type of a kind.
 pub trait WithKind {
@@ -60,6 +60,7 @@ kinds! {
     ReadWrite => read_write::ReadWrite,
     Fenced => fenced::Fenced,
     Spin => spin::Spin,
+    ValueMulti => value_multi::ValueMulti,
     #[cfg(feature = "toy")]
     Toy => super::toy::Toy,
 }

@@ -45,6 +45,7 @@ const fn is_possible(breach: Breach, config: &Config) -> bool {
         Breach::RefusedAndGranted => config.resource.is_none(),
         Breach::Overtaken => config.resource.is_none() && config.lock.facts().queue.is_there(),
         Breach::ReaderRefused => config.resource.is_none() && config.shares(),
+        Breach::ValueShared => config.resource.is_none() && config.names_values(),
         _ => true,
     }
 }

@@ -6,7 +6,7 @@ use lockstep_model::config::{
     AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ExtendRule, FailedRenewal,
     InterruptedWait, InterruptedWaiter, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS,
     MissedRenewal, NoTtlAnswer, PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule,
-    RememberedLease, RenewalTimer, Resend, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, WaitAfter, WaitRule,
+    RememberedLease, RenewalTimer, Resend, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, ValueSet, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -42,6 +42,8 @@ impl Sections<'_> {
             interrupted_wait: interrupted_wait.or(InterruptedWait::Leave)?,
             stops_at: stops_at.or(StopsAt::Never)?,
             role: ClientRole::Both,
+            values: ValueSet::ALL,
+            clock_ahead: 0,
         })
     }
 
@@ -101,6 +103,8 @@ impl Sections<'_> {
         let hold_at_most = table.ticks_or_none("hold_at_most", 1..=MAX_TICKS);
         let acquires = table.number("acquires", 0..=MAX_ACQUIRES);
         let role = table.word("role", "role", &ROLES);
+        let values = table.values("values");
+        let clock_ahead = table.ticks("clock_ahead", 0..=MAX_TICKS);
         let otherwise = common.map_or(Profile::Redisson47.protocol(), |common| common.protocol);
         let protocol = protocol(table, otherwise).map(|own| own.with_rules_of(otherwise));
         let common_calls = common.map_or(Calls::DEFAULT, |common| common.calls);
@@ -130,6 +134,8 @@ impl Sections<'_> {
             hold_at_most: hold_at_most.or(common.hold_at_most)?,
             acquires: acquires.optional().or(common.acquires)?,
             role: role.or(common.role)?,
+            values: values.or(common.values)?,
+            clock_ahead: clock_ahead.or(common.clock_ahead)?,
             protocol: protocol?,
             calls: calls?,
         })

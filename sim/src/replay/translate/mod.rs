@@ -17,6 +17,7 @@ mod spin;
 mod toy;
 mod translation;
 mod translator;
+mod value_multi;
 
 use lockstep_model::config::LockKind;
 
@@ -34,6 +35,7 @@ pub const KINDS: &[&dyn Translation] = &[
     &read_write::ReadWriteTranslation,
     &fenced::FencedTranslation,
     &spin::SpinTranslation,
+    &value_multi::ValueMultiTranslation,
     #[cfg(feature = "toy")]
     &toy::ToyTranslation,
 ];

@@ -189,6 +189,21 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "whether this client of a read-write lock reads, writes, or does both with one thread of its application",
     ),
     key(
+        CLIENT,
+        "values",
+        "a list of some of the numbers 1 and 2",
+        "[1, 2]",
+        "which values this client of a lock over several names: it takes all of them or none, and those that name different ones hold at once",
+    ),
+    key(
+        CLIENT,
+        "clock_ahead",
+        TICKS_OR_NONE,
+        "0",
+        "how far the wall clock of this client is ahead of the right one, in a lock over several values: its scripts are told what time it is \
+         there, and compare that with the deadlines of others",
+    ),
+    key(
         "cluster",
         "groups",
         "a whole number from 1 to 5",
