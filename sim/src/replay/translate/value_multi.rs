@@ -13,9 +13,9 @@ use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translatio
 /// Speaks for the clients of a lock over several values.
 pub struct ValueMultiTranslation;
 
-/// What Redisson stores for the strings `value1` and `value2`, encoded as it does by itself, and in the order in which it sends them
+/// What Redisson stores for the strings `value1` and `value2`, encoded as text, in the order in which it sends them
 /// (docs/facts/family.md#multi-lock-over-values).
-const FIELDS: [(&str, &str); 2] = [("value1", "QrgmmWEaxVFvCAdd3BQqYw"), ("value2", "4LSXn6tYGgRsryCo1BPv5Q")];
+const FIELDS: [(&str, &str); 2] = [("value1", "/YwqFQhvfzuu72CqkGvYKw"), ("value2", "80gtIBe7SrjSSYMxM+ScUw")];
 
 /// The values that this caller names, by the names of their fields.
 fn fields_of(context: &RequestContext) -> Vec<String> {

@@ -1,6 +1,7 @@
 package lockstep;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -18,6 +19,7 @@ final class Client {
     private static final String WRITE = "rw:write:";
     private static final String SPIN = "spin:";
     private static final String FENCED = "fenced:";
+    private static final String VALUES = "values:";
 
     private final RedissonClient redisson;
     private final Reports reports;
@@ -26,7 +28,7 @@ final class Client {
     /**
      * Lock objects, by their names here: {@code LOCK}, or {@code LOCK/ANYTHING} where a lock has several; {@code fair:} before it:
      * a fair lock; {@code rw:read:} or {@code rw:write:}: one of the two locks of a read-write lock; {@code spin:MILLISECONDS:}: a
-     * spin lock with that back-off; {@code fenced:}: a fenced lock.
+     * spin lock with that back-off; {@code fenced:}: a fenced lock; {@code values:ONE,OTHER:}: these values of a lock over several.
      */
     private final Map<String, RLock> locks = new HashMap<>();
     /** What the call of each thread waits for, where it is a future. */
@@ -107,6 +109,10 @@ final class Client {
         }
         if (lock.startsWith(FENCED)) {
             return Versions.fencedLock(redisson, lock.substring(FENCED.length()));
+        }
+        if (lock.startsWith(VALUES)) {
+            String[] words = lock.split(":", 3);
+            return Versions.valueLock(redisson, words[2], List.of(words[1].split(",")));
         }
         return lock.startsWith(FAIR) ? redisson.getFairLock(lock.substring(FAIR.length())) : redisson.getLock(lock);
     }
