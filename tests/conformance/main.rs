@@ -15,6 +15,7 @@ mod scripts;
 mod spin;
 #[cfg(feature = "toy")]
 mod toy;
+mod value_multi;
 mod worlds;
 mod wrong_scripts;
 
@@ -28,6 +29,7 @@ const KINDS: &[kinds::KindProofs] = &[
     read_write::PROOFS,
     fenced::PROOFS,
     spin::PROOFS,
+    value_multi::PROOFS,
     #[cfg(feature = "toy")]
     toy::PROOFS,
 ];

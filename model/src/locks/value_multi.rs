@@ -107,7 +107,9 @@ impl Lock for ValueMulti {
         busy_is_write: false,
         value_sets: Support::Yes,
         receipts: Support::Yes,
-        force: Support::No { why: "its forced release fails where one of the values is free, and the model has no answer for that" },
+        force: Support::No {
+            why: "its forced release fails where one of the values is free, and the model has no answer for that",
+        },
         value: Support::No { why: "a field of the hash names the holder" },
         two_commands: Support::No { why: "its script writes fields and TTL at once" },
         bare_release: Support::No { why: "its release lowers the count of a holder" },
@@ -159,9 +161,10 @@ impl Lock for ValueMulti {
     }
 
     fn contradicts(&self, other: &Self) -> bool {
-        self.values.iter().zip(&other.values).any(|(one, other)| {
-            one.hold().zip(other.hold()).is_some_and(|(one, other)| one.by != other.by)
-        })
+        self.values
+            .iter()
+            .zip(&other.values)
+            .any(|(one, other)| one.hold().zip(other.hold()).is_some_and(|(one, other)| one.by != other.by))
     }
 
     fn pass(self, context: LockContext, ticks: i8) -> (Self, Lapsed) {
@@ -250,7 +253,8 @@ impl ValueMulti {
     /// Takes all values of the caller, unless somebody else has one of them.
     fn acquire(self, context: LockContext, holder: Holder) -> Outcome<Self> {
         let values_asked = if context.is_mutated(Mutant::FirstValueDecides) { 1 } else { usize::MAX };
-        let in_the_way = self.of_set(context).take(values_asked).filter_map(|fields| fields.in_the_way_of(holder, context)).max();
+        let in_the_way =
+            self.of_set(context).take(values_asked).filter_map(|fields| fields.in_the_way_of(holder, context)).max();
         if let Some(left) = in_the_way.filter(|_| !context.is_mutated(Mutant::AcquireIgnoresHolder)) {
             // A call that does not wait is told no time.
             let remaining = if context.may_queue { Timer::ticks(left) } else { Timer::OFF };
@@ -268,7 +272,8 @@ impl ValueMulti {
             own.count += u8::from(counts);
         }
         let lease = context.lease();
-        let is_extended = self.is_absent() || self.remaining.left().is_some_and(|left| left > 0 && left < context.lease_ticks);
+        let is_extended =
+            self.is_absent() || self.remaining.left().is_some_and(|left| left > 0 && left < context.lease_ticks);
         let writes = Writes::NONE.content(KeyFamily::Lock);
         let reply = if is_reentry { LockReply::Reentered } else { LockReply::Acquired };
         if is_extended {

@@ -6,7 +6,8 @@ use lockstep_model::config::{
     AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ExtendRule, FailedRenewal,
     InterruptedWait, InterruptedWaiter, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS,
     MissedRenewal, NoTtlAnswer, PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule,
-    RememberedLease, RenewalTimer, Resend, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, ValueSet, WaitAfter, WaitRule,
+    RememberedLease, RenewalTimer, Resend, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, ValueSet, WaitAfter,
+    WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 

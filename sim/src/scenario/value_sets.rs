@@ -68,7 +68,9 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             span,
             "a [resource] together with a lock over several values is not modelled yet",
         );
-        sections.resource.note::<()>(problem.help("remove the table [resource]: each value would guard one of its own"));
+        sections
+            .resource
+            .note::<()>(problem.help("remove the table [resource]: each value would guard one of its own"));
     }
     if parts.time.is_some_and(|time| time.named_lease.is_some()) {
         beside(&sections.time, "named_lease", "a lease of the first thread", "remove `named_lease`");

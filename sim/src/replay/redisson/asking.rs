@@ -100,12 +100,14 @@ impl RedissonClients {
             String::new()
         };
         let values = if self.config.names_values() {
-            let named: Vec<_> = self.config.values_of(client).numbers().map(|number| format!("value{number}")).collect();
+            let named: Vec<_> =
+                self.config.values_of(client).numbers().map(|number| format!("value{number}")).collect();
             format!("{}:", named.join(","))
         } else {
             String::new()
         };
-        let lock = format!("{}{back_off}{side}{values}{}", self.translator.driver_prefix(), self.translator.lock_of(thread));
+        let lock =
+            format!("{}{back_off}{side}{values}{}", self.translator.driver_prefix(), self.translator.lock_of(thread));
         let object = if self.config.shares_lock_objects() { lock } else { format!("{lock}/{thread}.{level}") };
         self.applications.begin_call(
             usize::from(client),

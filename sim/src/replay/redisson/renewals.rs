@@ -242,9 +242,11 @@ fn values_are_whole(client: &ClientState, stored: &Contents, lease_ms: u64, ahea
         fields.iter().filter(move |(name, _)| name.ends_with(&end)).map(|(_, deadline)| deadline)
     };
     let whole = HashValue::Number(lease_ms + ahead_ms);
-    let has_all = |holder: &str| deadlines(holder).next().is_some() && deadlines(holder).all(|deadline| *deadline == whole);
+    let has_all =
+        |holder: &str| deadlines(holder).next().is_some() && deadlines(holder).all(|deadline| *deadline == whole);
     let holds = |holder: &str| stored.holders.iter().any(|hold| hold.holder == holder);
-    ttl_ms.is_some_and(|ttl_ms| ttl_ms >= lease_ms) && client.threads.iter().any(|thread| holds(&thread.name) && has_all(&thread.name))
+    ttl_ms.is_some_and(|ttl_ms| ttl_ms >= lease_ms)
+        && client.threads.iter().any(|thread| holds(&thread.name) && has_all(&thread.name))
 }
 
 /// Whether a renewal of all locks of a client changes nothing: up to one that is overwritten, which ends the script, each is

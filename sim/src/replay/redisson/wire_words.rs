@@ -18,7 +18,9 @@ pub fn words_of(held: &HeldCommand) -> Vec<String> {
 /// Whether a script renews: it has the keys and arguments of an acquire, and raises no count.
 pub fn is_renewal(held: &HeldCommand) -> bool {
     match words_of(held).as_slice() {
-        [name, text, ..] => name == "EVAL" && text.contains("pexpire") && !text.to_ascii_lowercase().contains("hincrby"),
+        [name, text, ..] => {
+            name == "EVAL" && text.contains("pexpire") && !text.to_ascii_lowercase().contains("hincrby")
+        }
         _ => false,
     }
 }

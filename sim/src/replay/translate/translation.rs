@@ -1,7 +1,9 @@
 //! What a kind of lock must say about itself so that its histories can be replayed.
 
 use lockstep_model::Action;
-use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, LockKind, ReadRenewal, ReleaseRule, TokenRule, ValueSet};
+use lockstep_model::config::{
+    AcquireRule, Downgrade, ExtendRule, LockKind, ReadRenewal, ReleaseRule, TokenRule, ValueSet,
+};
 use lockstep_redis::{HoldValue, HolderId, Lease, Names, Scripts};
 
 use super::request::ScriptRequest;
