@@ -150,7 +150,7 @@ const WRONG: [WrongScript; 37] = [
         SINGLE_TRY,
         "reply",
     ),
-    wrong(ONCE, "an owner is in the way at its deadline", ("> now_ms then", ">= now_ms then"), OLD_HOLD, "reply"),
+    wrong(ONCE, "an owner is in the way at its deadline", ("> now_ms then", ">= now_ms then"), SINGLE_TRY, "reply"),
     wrong(
         ONCE,
         "the clock of the server decides",
@@ -169,7 +169,7 @@ const WRONG: [WrongScript; 37] = [
         ONCE,
         "what an earlier hold has left is forgotten",
         ("redis.call('hincrby', lock, own .. ':lock_count', 1)", "redis.call('hset', lock, own .. ':lock_count', 1)"),
-        OLD_HOLD,
+        SINGLE_TRY,
         "keys on n1",
     ),
     wrong(
@@ -183,10 +183,10 @@ const WRONG: [WrongScript; 37] = [
         ONCE,
         "the TTL is cut to the lease",
         ("(left_ms > 0 and left_ms < lease_ms)", "left_ms > 0"),
-        OLD_HOLD,
+        SINGLE_TRY,
         "keys on n1",
     ),
-    wrong(ONCE, "a TTL of 0 is extended", ("left_ms > 0 and", "left_ms >= 0 and"), OLD_HOLD, "keys on n1"),
+    wrong(ONCE, "a TTL of 0 is extended", ("left_ms > 0 and", "left_ms >= 0 and"), SINGLE_TRY, "keys on n1"),
     wrong(RENEW, "renewed for any caller", ("~= holder then", "== nil then"), AHEAD, "reply"),
     wrong(
         RENEW,

@@ -1,7 +1,7 @@
 //! Facts about a scenario that follow from its sections.
 
 use super::calls::{InterruptedAcquire, RefusedCall, Resend, UnansweredAsk};
-use super::clients::ClientRole;
+use super::clients::{ClientRole, ClientSettings};
 use super::profiles::{
     AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, InterruptedWaiter, NoTtlAnswer, ReadRenewal, ReleaseRule,
     RenewalTimer, TokenRule, ValueRule, WaitAfter, WaitRule,
@@ -587,7 +587,7 @@ impl Config {
         let own_limit = own.wait_limit.filter(|limit| *limit > 0);
         LockContext {
             queue_wait_ticks: own_limit.or(self.time.queue_wait).unwrap_or(0),
-            may_queue: own.wait_limit != Some(0),
+            may_queue: self.asks_as_waiter(own),
             leaves_receipts: own.protocol.receipts,
             tells_of_downgrade: own.protocol.downgrade == Downgrade::Publishes,
             read_renewal: own.protocol.read_renewal,
@@ -596,6 +596,12 @@ impl Config {
             keeps_order: self.has_failing_renewals(),
             ..context
         }
+    }
+
+    /// Whether such a client asks as one that waits: where each names values, also one that asks once and names its lease
+    /// (docs/facts/family.md#multi-lock-over-values).
+    pub fn asks_as_waiter(&self, own: ClientSettings) -> bool {
+        own.wait_limit != Some(0) || self.names_values() && own.renew_every.is_none()
     }
 
     /// Whether a refused client waits for a limited time.

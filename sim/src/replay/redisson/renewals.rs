@@ -215,7 +215,7 @@ impl RedissonClients {
                 testbed.findings.leave("Redisson renews by one more timer: they multiply, and the model has one");
                 return Ok(false);
             }
-            self.applications.replace(asked, &with_clock(&extra, self.script_clock(client, step)));
+            self.applications.replace(asked, &with_clock(&extra, self.script_clock(client, true, step)));
             self.applications.pass_request(asked, extra.connection)?;
             testbed
                 .findings

@@ -58,7 +58,7 @@ impl Translator {
                 lease: lease_of(config.named_lease_of(client).filter(|_| is_named).unwrap_or(own.time.lease))?,
                 receipt_lease,
                 queue_wait_ms: ms_of(own.time.wait_limit.filter(|limit| *limit > 0).or(own.time.queue_wait)),
-                may_queue: own.time.wait_limit != Some(0),
+                may_queue: own.asks_as_waiter(config.settings_of(client)),
                 has_receipts: own.protocol.receipts,
                 acquire: own.protocol.acquire,
                 release: own.protocol.release,
