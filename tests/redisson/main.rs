@@ -18,6 +18,7 @@ mod scenarios;
 mod scripts;
 mod spin;
 mod switches;
+mod value_multi;
 mod worlds;
 
 use lockstep_sim::replay::redisson::{IdleJvms, RedissonProgram};
