@@ -194,6 +194,9 @@ fn the_readme_lists_what_is_not_modelled_yet() {
     let with_tokens = |tables: &str| scenario_with(&format!("lock = \"{}\"", issues.name()), "", tables);
     let spins = LockKind::ALL.iter().find(|kind| kind.facts().spins()).expect("a kind that spins");
     let with_spinners = |time: &str, tables: &str| scenario_with(&format!("lock = \"{}\"", spins.name()), time, tables);
+    let names =
+        LockKind::ALL.iter().find(|kind| kind.facts().value_sets.is_there()).expect("a kind with sets of values");
+    let with_values = |tables: &str| scenario_with(&format!("lock = \"{}\"", names.name()), "", tables);
     let others = [
         (of("", "[cluster]\ngroups = 2"), vec!["groups"]),
         (of("", "[expect]\nall-or-none = \"holds\""), vec!["all-or-none"]),
@@ -218,6 +221,10 @@ fn the_readme_lists_what_is_not_modelled_yet() {
         (with_tokens("[protocol]\nreceipts = false"), vec!["receipts = false"]),
         (with_spinners("", "[network]\nmode = \"split\""), vec!["a spin lock with", "mode = \"split\""]),
         (with_spinners("wait_limit = 3", "[protocol]\nprofile = \"redisson-3.15\""), vec!["wait_limit"]),
+        (with_values(""), vec!["a lock over several values with", "unbounded `acquires`"]),
+        (with_values("acquires = 1\n[network]\nmode = \"split\""), vec!["mode = \"split\""]),
+        (with_values("acquires = 1\n[resource]\nfencing = \"none\""), vec!["a `[resource]`"]),
+        (with_values("acquires = 1\n[faults]\ninterrupt = 1"), vec!["`interrupt`"]),
         (of("", "[cluster]\nreplicas = 1\nmin_replicas = 1\nttls = \"relative\""), vec!["ttls = \"relative\""]),
         (
             of(

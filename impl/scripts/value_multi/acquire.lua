@@ -7,9 +7,9 @@ local lock, lease_ms, now_ms, holder = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV
 local is_there = redis.call('exists', lock) == 1
 local last_deadline = now_ms
 for i = 4, #ARGV do
-  local owner = redis.call('hget', lock, ARGV[i])
-  if owner and owner ~= holder then
-    local deadline = redis.call('hget', lock, ARGV[i] .. ':' .. owner .. ':expire_time')
+  local other = redis.call('hget', lock, ARGV[i])
+  if other and other ~= holder then
+    local deadline = redis.call('hget', lock, ARGV[i] .. ':' .. other .. ':expire_time')
     if deadline then
       last_deadline = math.max(last_deadline, tonumber(deadline))
     end

@@ -6,9 +6,9 @@ local lock, now_ms, lease_ms, holder = KEYS[1], tonumber(ARGV[1]), tonumber(ARGV
 
 local is_there = redis.call('exists', lock) == 1
 for i = 4, #ARGV do
-  local owner = redis.call('hget', lock, ARGV[i])
-  if owner and owner ~= holder then
-    local deadline = redis.call('hget', lock, ARGV[i] .. ':' .. owner .. ':expire_time')
+  local other = redis.call('hget', lock, ARGV[i])
+  if other and other ~= holder then
+    local deadline = redis.call('hget', lock, ARGV[i] .. ':' .. other .. ':expire_time')
     if tonumber(deadline) > now_ms then
       return 0
     end

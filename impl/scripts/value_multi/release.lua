@@ -27,7 +27,7 @@ for i = 6, #ARGV do
   if not deadline or tonumber(deadline) < now_ms then
     is_failed, is_over = true, false
   elseif redis.call('hincrby', lock, own .. ':lock_count', -1) <= 0 then
-    -- The value is free then, whoever owns it by now.
+    -- The value is free then, whoever has it by now.
     redis.call('hdel', lock, own .. ':expire_time', own .. ':lock_count', ARGV[i])
   else
     is_over = false

@@ -1,9 +1,9 @@
-//! The lock over several values: one hash, in which each value that somebody has locked has an owner, and each owner a deadline
+//! The lock over several values: one hash, in which each value that somebody has locked has an holder, and each holder a deadline
 //! and a count of its own for it. Who names several values takes all of them or none.
 //!
 //! Read beside `impl/src/locks/value_multi.rs`, which tells Redis the same rules.
 //! A deadline is a time of the wall clock of the client that has set it, and whoever asks compares it with its own. The hash has a
-//! TTL as well, by the clock of its node. What an owner leaves behind whose deadline is over stays until that.
+//! TTL as well, by the clock of its node. What an holder leaves behind whose deadline is over stays until that.
 //! Source: docs/facts/family.md#multi-lock-over-values.
 
 use core::hash::{Hash, Hasher};
@@ -36,11 +36,11 @@ const PLACES: usize = MAX_CLIENTS as usize;
 // In the order in which it is hashed.
 #[repr(C)]
 struct ValueFields {
-    owner: Option<Holder>,
+    current: Option<Holder>,
     own: [OwnFields; PLACES],
 }
 
-/// What one client has set for one value: its fields outlive its ownership.
+/// What one client has set for one value: its fields outlive its hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(C)]
 struct OwnFields {
@@ -79,22 +79,22 @@ impl ValueFields {
     }
 
     fn is_absent(&self) -> bool {
-        self.owner.is_none() && self.own.iter().all(|own| own.count == 0)
+        self.current.is_none() && self.own.iter().all(|own| own.count == 0)
     }
 
-    /// The owner, and how long it is one yet by a clock that is right.
+    /// The holder, and how long it is one yet by a clock that is right.
     fn hold(&self) -> Option<StoredHold> {
-        let owner = self.owner?;
-        let OwnFields { count, deadline } = self.own_of(owner);
+        let current = self.current?;
+        let OwnFields { count, deadline } = self.own_of(current);
         let remaining = Timer::ticks(deadline.left(0)?);
-        Some(StoredHold { by: Requester::of(owner), mode: HoldMode::Exclusive, count, remaining })
+        Some(StoredHold { by: Requester::of(current), mode: HoldMode::Exclusive, count, remaining })
     }
 
-    /// Until the owner's deadline, if that is another one than the caller and not over by the caller's clock.
+    /// Until the holder's deadline, if that is another one than the caller and not over by the caller's clock.
     fn in_the_way_of(&self, holder: Holder, context: LockContext) -> Option<u8> {
-        let owner = self.owner.filter(|owner| *owner != holder)?;
-        // At its deadline an owner is not in the way any more.
-        self.own_of(owner).deadline.left(context.clock_ahead_ticks).filter(|left| *left > 0)
+        let current = self.current.filter(|current| *current != holder)?;
+        // At its deadline a holder is not in the way any more.
+        self.own_of(current).deadline.left(context.clock_ahead_ticks).filter(|left| *left > 0)
     }
 }
 
@@ -145,10 +145,10 @@ impl Lock for ValueMulti {
         }
     }
 
-    /// The owner of each value, once for each: until its deadline by a clock that is right.
+    /// The holder of each value, once for each: until its deadline by a clock that is right.
     fn holders(&self) -> impl Iterator<Item = StoredHold> {
         let hold = |at: usize| self.values[at].hold();
-        let is_new = move |at: usize| (0..at).all(|before| self.values[before].owner != self.values[at].owner);
+        let is_new = move |at: usize| (0..at).all(|before| self.values[before].current != self.values[at].current);
         (0..self.values.len()).filter(move |at| is_new(*at)).filter_map(hold)
     }
 
@@ -157,7 +157,7 @@ impl Lock for ValueMulti {
     }
 
     fn has_all_of(&self, context: LockContext, requester: Requester) -> bool {
-        self.of_set(context).all(|fields| fields.owner == Some(requester.holder))
+        self.of_set(context).all(|fields| fields.current == Some(requester.holder))
     }
 
     fn contradicts(&self, other: &Self) -> bool {
@@ -215,8 +215,8 @@ impl Lock for ValueMulti {
         let mut hash = BTreeMap::new();
         for (number, fields) in (1..).zip(&self.values) {
             let value = value_name(number);
-            if let Some(owner) = fields.owner {
-                hash.insert(value.clone(), HashValue::Word(owner.to_string()));
+            if let Some(current) = fields.current {
+                hash.insert(value.clone(), HashValue::Word(current.to_string()));
             }
             for (client, OwnFields { count, deadline }) in (0..).zip(fields.own).filter(|(_, own)| own.count > 0) {
                 let holder = Holder::new(client, 0);
@@ -230,7 +230,7 @@ impl Lock for ValueMulti {
 
     fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self {
         let values = self.values.map(|fields| {
-            let mut renamed = ValueFields { owner: fields.owner.map(&rename), ..ValueFields::default() };
+            let mut renamed = ValueFields { current: fields.current.map(&rename), ..ValueFields::default() };
             for (client, own) in (0..).zip(fields.own).filter(|(_, own)| own.count > 0) {
                 *renamed.own_mut(rename(Holder::new(client, 0))) = own;
             }
@@ -264,7 +264,7 @@ impl ValueMulti {
         let is_reentry = self.of_set(context).all(is_live);
         let mut taken = self;
         for fields in taken.of_set_mut(context) {
-            fields.owner = Some(holder);
+            fields.current = Some(holder);
             let own = fields.own_mut(holder);
             own.deadline = own.deadline.max(context.deadline());
             // What an earlier hold of the caller has left behind counts on.
@@ -290,7 +290,7 @@ impl ValueMulti {
         let mut renewed = self;
         let mut is_missed = self.is_absent();
         for fields in renewed.of_set_mut(context) {
-            if fields.owner != Some(holder) {
+            if fields.current != Some(holder) {
                 is_missed = true;
                 break;
             }
@@ -308,7 +308,7 @@ impl ValueMulti {
         Outcome::of(renewed, content, LockReply::Renewed)
     }
 
-    /// Gives back one hold of each value whose deadline of the caller is not over: also of one that somebody else owns by now.
+    /// Gives back one hold of each value whose deadline of the caller is not over: also of one that somebody else has by now.
     fn release(self, context: LockContext, holder: Holder) -> Outcome<Self> {
         if self.is_absent() {
             return Outcome::of(self, Writes::NONE, LockReply::NotHeld).publishing(Publish::Unlock);
@@ -316,8 +316,8 @@ impl ValueMulti {
         let mut rest = self;
         let (mut is_failed, mut is_over) = (false, true);
         for fields in rest.of_set_mut(context) {
-            let by = match fields.owner {
-                Some(owner) if context.is_mutated(Mutant::ReleaseWithoutHolderCheck) => owner,
+            let by = match fields.current {
+                Some(current) if context.is_mutated(Mutant::ReleaseWithoutHolderCheck) => current,
                 _ => holder,
             };
             let own = fields.own_mut(by);
@@ -328,7 +328,7 @@ impl ValueMulti {
             own.count -= 1;
             if own.count == 0 || context.is_mutated(Mutant::ReleaseDropsAllHolds) {
                 *own = OwnFields::default();
-                fields.owner = None;
+                fields.current = None;
             } else {
                 own.deadline = own.deadline.max(context.deadline());
                 is_over = false;
@@ -368,10 +368,10 @@ impl Hash for ValueMulti {
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { values, remaining } = *self;
-        for ValueFields { owner, own } in values {
+        for ValueFields { current, own } in values {
             hasher.write_u32(u32::from_le_bytes(own.map(|own| own.count)));
             hasher.write_u32(u32::from_le_bytes(own.map(|own| own.deadline.0)));
-            hasher.write_u32(u32::from_le_bytes([Holder::byte(owner), remaining.byte(), 0, 0]));
+            hasher.write_u32(u32::from_le_bytes([Holder::byte(current), remaining.byte(), 0, 0]));
         }
     }
 }

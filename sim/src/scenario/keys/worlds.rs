@@ -14,7 +14,7 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         TOP,
         "lock",
-        "\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\" or \"spin\"",
+        "\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\", \"spin\" or \"value-multi\"",
         "",
         "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock, read-write lock, fenced lock or spin lock",
     ),
@@ -191,7 +191,7 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         CLIENT,
         "values",
-        "a list of some of the numbers 1 and 2",
+        "a list of values, for example [1, 2]",
         "[1, 2]",
         "which values this client of a lock over several names: it takes all of them or none, and those that name different ones hold at once",
     ),
