@@ -289,7 +289,13 @@ impl Happening {
                 let is_away = faults.cut_link > 0 || faults.pause_node > 0 || faults.break_link > 0;
                 let is_late = !config.cluster.lag.is_zero() || is_away || faults.clock_jump > 0;
                 let is_taken = faults.vanish_key > 0 || faults.overwrite_key > 0;
-                let is_ended = is_taken || releases_any(config) || config.has_bare_extend() || config.can_restart();
+                // By a client whose clock is ahead, or by the release of the one before it.
+                let is_taken_over = config.names_values() && has_rivals(config);
+                let is_ended = is_taken
+                    || is_taken_over
+                    || releases_any(config)
+                    || config.has_bare_extend()
+                    || config.can_restart();
                 is_ended || config.can_fail_over() && (is_late || is_passed_over)
             }
             Self::LaterToken | Self::AnotherHoldersEffect => config.resource.is_some(),
@@ -520,11 +526,11 @@ const fn can_forget(config: &Config) -> bool {
 
 /// Whether a node may store a hold that its thread has given back: a failover lost the release, or the node refused it
 /// (also because the link of a replica broke, which is no failover) or stood still. A release that does not compare gives back
-/// whatever is stored.
+/// whatever is stored. Of a lock over several values a hold is counted upon one that had ended, and other clocks end it earlier.
 const fn can_keep_released(config: &Config) -> bool {
     let lacks_replicas = counts_replicas(config) && config.faults.break_link > 0;
     let is_late = refuses_writes(config) || lacks_replicas || config.faults.pause_node > 0;
-    can_forget(config) || is_late || releases_any(config) || config.has_bare_extend()
+    can_forget(config) || is_late || releases_any(config) || config.has_bare_extend() || config.names_values()
 }
 
 /// Whether a release frees the lock of whoever holds it.
