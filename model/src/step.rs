@@ -67,7 +67,7 @@ pub fn step_into<Y: Layout>(config: &Config, world: &World<Y>, action: Action, a
     failover_end::note_end(config, next);
     note_vanished_grant(world, next, action, &mut notes);
     queue::note_overtaken(world, next, &mut notes);
-    value_sets::note_shared_values(config, next, &mut notes);
+    value_sets::note_shared_values(config, world, next, &mut notes);
     note_tests(config, world, next, action, &mut notes);
     if config.resource.is_some() {
         resource::forget_unused_ranks(next);
