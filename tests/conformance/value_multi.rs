@@ -34,7 +34,6 @@ const AHEAD: &str = "value-multi-clock-ahead-takes-a-part";
 const AHEAD_ONCE: &str = "value-multi-clock-ahead-takes-a-value";
 const AS_IT_ENDS: &str = "value-multi-taken-as-it-ends";
 const AT_WORK: &str = "value-multi-lease-ends-at-work";
-const OLD_HOLD: &str = "value-multi-old-hold-counts-on";
 const PERSISTED: &str = "value-multi-persisted-lock";
 const FOREIGN: &str = "value-multi-foreign-release";
 
@@ -312,9 +311,10 @@ fn random_histories_of_the_lock_over_values_agree_on_every_server() {
 fn whoever_names_a_value_that_is_held_gets_none_and_is_told_the_last_deadline() {
     on_every_server(|server| {
         let (a, b, c) = (holder("A"), holder("B"), holder("C"));
-        let (mut x, mut y, mut both) = (lock_on(server, &["x"]), lock_on(server, &["y"]), lock_on(server, &["x", "y"]));
-        assert_eq!(x.acquire((&a, 0), lease(10_000)).unwrap(), ValueMultiAcquireReply::Acquired);
-        assert_eq!(y.acquire_once((&b, 0), lease(30_000)).unwrap(), ValueMultiOnceReply::Acquired);
+        let (mut first, mut other, mut both) =
+            (lock_on(server, &["x"]), lock_on(server, &["y"]), lock_on(server, &["x", "y"]));
+        assert_eq!(first.acquire((&a, 0), lease(10_000)).unwrap(), ValueMultiAcquireReply::Acquired);
+        assert_eq!(other.acquire_once((&b, 0), lease(30_000)).unwrap(), ValueMultiOnceReply::Acquired);
         let busy = ValueMultiAcquireReply::Busy { deadline_in_ms: 29_000 };
         assert_eq!(both.acquire((&c, 1_000), lease(10_000)).unwrap(), busy);
         assert_eq!(both.acquire_once((&c, 1_000), lease(10_000)).unwrap(), ValueMultiOnceReply::Refused);
@@ -330,13 +330,13 @@ fn whoever_names_a_value_that_is_held_gets_none_and_is_told_the_last_deadline() 
 fn a_caller_whose_clock_is_ahead_takes_what_another_one_holds_and_loses_it_to_that_ones_release() {
     on_every_server(|server| {
         let (a, b) = (holder("A"), holder("B"));
-        let mut x = lock_on(server, &["x"]);
-        assert_eq!(x.acquire((&a, 0), lease(30_000)).unwrap(), ValueMultiAcquireReply::Acquired);
-        assert_eq!(x.acquire((&b, 31_000), lease(30_000)).unwrap(), ValueMultiAcquireReply::Acquired);
+        let mut first = lock_on(server, &["x"]);
+        assert_eq!(first.acquire((&a, 0), lease(30_000)).unwrap(), ValueMultiAcquireReply::Acquired);
+        assert_eq!(first.acquire((&b, 31_000), lease(30_000)).unwrap(), ValueMultiAcquireReply::Acquired);
         assert_eq!(server.ask::<String>("HGET lock x"), "B:1");
-        assert_eq!(x.renew((&a, 10_000), lease(30_000)).unwrap(), ValueMultiRenewReply::NotHeld);
+        assert_eq!(first.renew((&a, 10_000), lease(30_000)).unwrap(), ValueMultiRenewReply::NotHeld);
         let receipt = ReleaseReceipt::new("r1", lease(20_000));
-        assert_eq!(x.release((&a, 10_000), lease(30_000), &receipt).unwrap(), ValueMultiReleaseReply::Released);
+        assert_eq!(first.release((&a, 10_000), lease(30_000), &receipt).unwrap(), ValueMultiReleaseReply::Released);
         assert_eq!(server.ask::<Option<String>>("HGET lock x"), None);
     });
 }
@@ -346,14 +346,14 @@ fn a_caller_whose_clock_is_ahead_takes_what_another_one_holds_and_loses_it_to_th
 fn a_hold_is_counted_upon_what_an_earlier_one_has_left_behind() {
     on_every_server(|server| {
         let (a, b) = (holder("A"), holder("B"));
-        let (mut x, mut y) = (lock_on(server, &["x"]), lock_on(server, &["y"]));
-        y.acquire((&b, 0), lease(60_000)).unwrap();
-        x.acquire((&a, 0), lease(1_000)).unwrap();
+        let (mut first, mut other) = (lock_on(server, &["x"]), lock_on(server, &["y"]));
+        other.acquire((&b, 0), lease(60_000)).unwrap();
+        first.acquire((&a, 0), lease(1_000)).unwrap();
         let receipt = ReleaseReceipt::new("r1", lease(20_000));
-        assert_eq!(x.release((&a, 1_001), lease(1_000), &receipt).unwrap(), ValueMultiReleaseReply::NotHeld);
-        assert_eq!(x.acquire((&a, 2_000), lease(1_000)).unwrap(), ValueMultiAcquireReply::Acquired);
+        assert_eq!(first.release((&a, 1_001), lease(1_000), &receipt).unwrap(), ValueMultiReleaseReply::NotHeld);
+        assert_eq!(first.acquire((&a, 2_000), lease(1_000)).unwrap(), ValueMultiAcquireReply::Acquired);
         let receipt = ReleaseReceipt::new("r2", lease(20_000));
-        assert_eq!(x.release((&a, 2_000), lease(1_000), &receipt).unwrap(), ValueMultiReleaseReply::StillHeld);
+        assert_eq!(first.release((&a, 2_000), lease(1_000), &receipt).unwrap(), ValueMultiReleaseReply::StillHeld);
         assert_eq!(server.ask::<i64>("HGET lock x:A:1:lock_count"), 1);
     });
 }
@@ -362,11 +362,11 @@ fn a_hold_is_counted_upon_what_an_earlier_one_has_left_behind() {
 #[test]
 fn a_grant_in_the_last_millisecond_of_the_hash_is_lost() {
     on_every_server(|server| {
-        let mut x = lock_on(server, &["x"]);
-        x.acquire((&holder("A"), 0), lease(1_000)).unwrap();
+        let mut first = lock_on(server, &["x"]);
+        first.acquire((&holder("A"), 0), lease(1_000)).unwrap();
         server.wait_ms(1_000);
         assert_eq!(server.ask::<i64>("PTTL lock"), 0);
-        let reply = x.acquire((&holder("B"), 1_000), lease(60_000)).unwrap();
+        let reply = first.acquire((&holder("B"), 1_000), lease(60_000)).unwrap();
         assert_eq!(reply, ValueMultiAcquireReply::Acquired);
         server.wait_ms(1);
         assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
@@ -378,15 +378,15 @@ fn a_grant_in_the_last_millisecond_of_the_hash_is_lost() {
 fn a_release_frees_what_it_can_whatever_it_answers() {
     on_every_server(|server| {
         let a = holder("A");
-        let (mut x, mut both) = (lock_on(server, &["x"]), lock_on(server, &["x", "y"]));
-        x.acquire((&a, 0), lease(10_000)).unwrap();
+        let (mut first, mut both) = (lock_on(server, &["x"]), lock_on(server, &["x", "y"]));
+        first.acquire((&a, 0), lease(10_000)).unwrap();
         let receipt = ReleaseReceipt::new("r1", lease(20_000));
         assert_eq!(both.release((&a, 0), lease(10_000), &receipt).unwrap(), ValueMultiReleaseReply::NotHeld);
         assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
-        x.acquire((&a, 0), lease(10_000)).unwrap();
+        first.acquire((&a, 0), lease(10_000)).unwrap();
         server.ask::<()>("SET redisson_unlock_latch:{lock}:r2 1 PX 1000");
         let receipt = ReleaseReceipt::new("r2", lease(20_000));
-        assert_eq!(x.release((&a, 0), lease(10_000), &receipt).unwrap(), ValueMultiReleaseReply::Released);
+        assert_eq!(first.release((&a, 0), lease(10_000), &receipt).unwrap(), ValueMultiReleaseReply::Released);
         assert_eq!(server.ask::<i64>("EXISTS lock"), 1);
     });
 }

@@ -282,7 +282,7 @@ impl ValueMulti {
         Outcome::of(taken, writes, reply)
     }
 
-    /// Extends the deadlines of the caller: up to the first value that it does not own.
+    /// Extends the deadlines of the caller: up to the first value that another one holds.
     fn renew(self, context: LockContext, holder: Holder) -> Outcome<Self> {
         if context.is_mutated(Mutant::RenewalRecreatesLock) && self.is_absent() {
             return Outcome { reply: LockReply::Renewed, ..self.acquire(context, holder) };
@@ -297,15 +297,15 @@ impl ValueMulti {
             let own = fields.own_mut(holder);
             own.deadline = own.deadline.max(context.deadline());
         }
-        let content = if renewed == self { Writes::NONE } else { Writes::NONE.content(KeyFamily::Lock) };
+        let written = if renewed == self { Writes::NONE } else { Writes::NONE.content(KeyFamily::Lock) };
         if is_missed {
-            return Outcome::of(renewed, content, LockReply::RenewalMissed);
+            return Outcome::of(renewed, written, LockReply::RenewalMissed);
         }
         if self.remaining.left().is_none_or(|left| left < context.lease_ticks) {
             let extended = Self { remaining: context.lease(), ..renewed };
-            return Outcome::of(extended, content.ttl(KeyFamily::Lock), LockReply::Renewed);
+            return Outcome::of(extended, written.ttl(KeyFamily::Lock), LockReply::Renewed);
         }
-        Outcome::of(renewed, content, LockReply::Renewed)
+        Outcome::of(renewed, written, LockReply::Renewed)
     }
 
     /// Gives back one hold of each value whose deadline of the caller is not over: also of one that somebody else has by now.

@@ -16,7 +16,7 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "lock",
         "\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\", \"spin\" or \"value-multi\"",
         "",
-        "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock, read-write lock, fenced lock or spin lock",
+        "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock, read-write lock, fenced lock, spin lock or lock over several values",
     ),
     key(
         "time",
