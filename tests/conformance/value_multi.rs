@@ -292,7 +292,8 @@ fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
     vec![
         value_multi::acquire(scripts, &names, caller, ten_seconds),
         value_multi::acquire_once(scripts, &names, caller, ten_seconds),
-        value_multi::renew(scripts, &names, caller, ten_seconds),
+        // Of a whole lease it writes nothing.
+        value_multi::renew(scripts, &names, caller, lease(20_000)),
         value_multi::release(scripts, &names, caller, ten_seconds, &ReleaseReceipt::new("r1", ten_seconds)),
     ]
 }
