@@ -20,6 +20,8 @@ pub const MAX_REPLICAS: u8 = 2;
 pub const MAX_HOLDS: u8 = 8;
 /// Holds of one reader, with those that it has left behind.
 pub const MAX_READ_HOLDS: u8 = 4;
+/// Values below one name that a client may take together.
+pub const MAX_SET_VALUES: u8 = 2;
 /// Ticks of any one time: small, because every tick is a state.
 pub const MAX_TICKS: u8 = 60;
 /// The longest time until a deadline in a queue, in ticks: deadlines add up, each to that of the one before.

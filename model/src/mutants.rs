@@ -44,6 +44,8 @@ mutants! {
     ReadersExclude,
     /// A call that does not get all parts keeps those that it has.
     PartsKept,
+    /// Of several values an acquire looks at the first one only.
+    FirstValueDecides,
     // Clients.
     /// After subscribing the waiter sleeps at once, without asking again.
     NoSecondAsk,

@@ -237,15 +237,17 @@ breaches! {
     ReaderRefused,
     /// A call has ended, and left a part of the lock stored for its client, which counts on none.
     PartLeft,
+    /// Two clients believe that they have the same value.
+    ValueShared,
 }
 
 impl Breach {
     /// Which bit of a set it is. A world is full to the last byte, and beside a resource neither refusals nor places in a queue are
-    /// counted, and there are no readers and no parts: they share theirs with what only a resource shows.
+    /// counted, and there are no readers, no parts and no sets of values: they share theirs with what only a resource shows.
     const fn bit(self) -> u8 {
         match self {
             Self::RefusedAndGranted => Self::TokenNotGreater as u8,
-            Self::Overtaken | Self::ReaderRefused | Self::PartLeft => Self::EffectOutOfOrder as u8,
+            Self::Overtaken | Self::ReaderRefused | Self::PartLeft | Self::ValueShared => Self::EffectOutOfOrder as u8,
             other => other as u8,
         }
     }

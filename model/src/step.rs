@@ -16,7 +16,7 @@ use crate::reply::Reply;
 use crate::world::context::Context;
 use crate::world::layout::Layout;
 use crate::world::state::World;
-use crate::world::{failover_end, parts, queue, resource, tokens, values};
+use crate::world::{failover_end, parts, queue, resource, tokens, value_sets, values};
 
 /// What one action leads to.
 #[derive(Clone, Copy, Debug)]
@@ -71,6 +71,7 @@ pub fn step_into<Y: Layout>(config: &Config, world: &World<Y>, action: Action, a
     if Y::Lock::FACTS.parts.is_there() {
         parts::note_left(world, next, &mut notes);
     }
+    value_sets::note_shared_values(config, world, next, &mut notes);
     note_tests(config, world, next, action, &mut notes);
     if config.resource.is_some() {
         resource::forget_unused_ranks(next);

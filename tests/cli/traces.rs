@@ -3,7 +3,7 @@
 use lockstep_model::config::{
     AcceptedTokens, Bound, Bounds, Calls, ClientRole, ClientTables, Clients, Cluster, Config, Discovery, Faults,
     Fencing, Fsync, InterruptedWait, LockObjects, MessageDelay, Network, NetworkMode, NodeSet, PartOrder, Profile,
-    PromoteRule, ReplicasLeave, Resend, Resource, StopsAt, Time, Ttls, WriteDelay,
+    PromoteRule, ReplicasLeave, Resend, Resource, StopsAt, Time, Ttls, ValueSet, WriteDelay,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
@@ -46,6 +46,8 @@ pub const SMALL: Config = Config {
         stops_at: StopsAt::Never,
         role: ClientRole::Both,
         parts: PartOrder::InOrder,
+        values: ValueSet::ALL,
+        clock_ahead: 0,
     },
     client: ClientTables::NONE,
     cluster: Cluster {

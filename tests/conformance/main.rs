@@ -17,6 +17,7 @@ mod scripts;
 mod spin;
 #[cfg(feature = "toy")]
 mod toy;
+mod value_multi;
 mod worlds;
 mod wrong_scripts;
 
@@ -31,6 +32,7 @@ const KINDS: &[kinds::KindProofs] = &[
     fenced::PROOFS,
     spin::PROOFS,
     multi::PROOFS,
+    value_multi::PROOFS,
     #[cfg(feature = "toy")]
     toy::PROOFS,
 ];

@@ -100,7 +100,7 @@ fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
 }
 
 fn receipt(part: usize) -> ReleaseReceipt {
-    ReleaseReceipt::new(&format!("r{part}"), ReleaseReceipt::LEASE)
+    ReleaseReceipt::new(format!("r{part}"), ReleaseReceipt::LEASE)
 }
 
 fn two_parts(server: &TestServer) -> MultiLock<impl redis::ConnectionLike> {

@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use lockstep_model::Action;
 use lockstep_model::client::requests::Slot;
-use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, FinalLease, ReadRenewal, ReleaseRule, TokenRule};
+use lockstep_model::config::{
+    AcquireRule, Downgrade, ExtendRule, FinalLease, ReadRenewal, ReleaseRule, TokenRule, ValueSet,
+};
 use lockstep_redis::{HolderId, Lease, ReleaseReceipt, Scripts};
 use lockstep_sim::replay::ServerConnection;
 use lockstep_sim::replay::translate::{RequestContext, ScriptCaller, ScriptRequest, replies};
@@ -141,6 +143,8 @@ impl FreeClient {
             token: TokenRule::WithGrant,
             read_renewal: ReadRenewal::OwnHolds,
             downgrade: Downgrade::Silent,
+            values: ValueSet::ALL,
+            clock_ahead_ms: 0,
             deletes_receipts: false,
         }
     }

@@ -209,7 +209,7 @@ const ACQUIRES: &str = "a later acquire of that client is granted, and its maste
 const RENEWALS: &str = "renewals of the long hold, beside as many as one timer can send";
 
 /// Why a load without a fault shows nothing of an exhibit.
-const NEED_A_FAULT: [(&str, &str); 19] = [
+const NEED_A_FAULT: [(&str, &str); 21] = [
     ("B8", "a failover, and a client that asks for the number of replicas while the new master has none yet"),
     (
         "C8",
@@ -256,6 +256,15 @@ const NEED_A_FAULT: [(&str, &str); 19] = [
     (
         "N6",
         "the reply to an ask of tryLock(waitTime) that follows a refusal has to be lost, or later than the response timeout",
+    ),
+    (
+        "H12",
+        "the clock of a client has to be ahead by more than what is left of a lease that is renewed, 20 s by default",
+    ),
+    (
+        "V1",
+        "no fault, but a lease that ends while another client waits: its holder dies, or holds for longer; then 109 of 300 waiters of a \
+         loop by hand lost what they were granted",
     ),
     ("R1", "the reply to an acquire that Redis has executed has to be lost, or later than the response timeout"),
 ];

@@ -19,6 +19,7 @@ mod scenarios;
 mod scripts;
 mod spin;
 mod switches;
+mod value_multi;
 mod worlds;
 
 use lockstep_sim::replay::redisson::{IdleJvms, RedissonProgram};

@@ -18,7 +18,7 @@ struct AnomalyGroup {
 }
 
 /// Every scenario that violates a property belongs to one of these groups, which the page shows in this order.
-const GROUPS: [AnomalyGroup; 12] = [
+const GROUPS: [AnomalyGroup; 13] = [
     AnomalyGroup {
         heading: "Fencing tokens in Redis",
         about: "The counter of a fenced lock is lost, evicted or set back, is read too late, or a refusal looks like a grant.",
@@ -318,6 +318,26 @@ const GROUPS: [AnomalyGroup; 12] = [
             "spin-force-release",
             "spin-failover-loses-the-grant",
             "spin-waiter-without-a-master",
+        ],
+    },
+    AnomalyGroup {
+        heading: "Several values",
+        about: "Deadlines by the clocks of the clients, fields that outlive a hold, and a hash that ends with a new grant in it.",
+        scenarios: &[
+            "value-multi-clock-ahead-takes-a-value",
+            "value-multi-clock-ahead-takes-a-part",
+            "value-multi-taken-as-it-ends",
+            "value-multi-persisted-lock",
+            "value-multi-lease-ends-at-work",
+            "value-multi-single-try",
+            "value-multi-old-hold-counts-on",
+            "value-multi-pause-longer-than-lease",
+            "value-multi-lost-unlock-message",
+            "value-multi-thread-dies",
+            "value-multi-evicted-lock",
+            "value-multi-failover-loses-the-grant",
+            "value-multi-failover-keeps-the-grant",
+            "value-multi-old-master-serves-its-side",
         ],
     },
 ];

@@ -195,6 +195,9 @@ fn the_readme_lists_what_is_not_modelled_yet() {
     let with_spinners = |time: &str, tables: &str| scenario_with(&format!("lock = \"{}\"", spins.name()), time, tables);
     let parts = LockKind::ALL.iter().find(|kind| kind.facts().parts.is_there()).expect("a kind with parts");
     let with_parts = |tables: &str| scenario_with(&format!("lock = \"{}\"", parts.name()), "round_wait = 1", tables);
+    let names =
+        LockKind::ALL.iter().find(|kind| kind.facts().value_sets.is_there()).expect("a kind with sets of values");
+    let with_values = |tables: &str| scenario_with(&format!("lock = \"{}\"", names.name()), "", tables);
     let others = [
         (of("", "[cluster]\ngroups = 2"), vec!["groups"]),
         (of("", "[expect]\nvalid-at-grant = \"holds\""), vec!["valid-at-grant"]),
@@ -222,6 +225,10 @@ fn the_readme_lists_what_is_not_modelled_yet() {
         (with_parts("[protocol]\nprofile = \"lockstep\""), vec!["missed_renewal = \"tell-holder\""]),
         (with_spinners("", "[network]\nmode = \"split\""), vec!["a spin lock with", "mode = \"split\""]),
         (with_spinners("wait_limit = 3", "[protocol]\nprofile = \"redisson-3.15\""), vec!["wait_limit"]),
+        (with_values(""), vec!["a lock over several values with", "unbounded `acquires`"]),
+        (with_values("acquires = 1\n[network]\nmode = \"split\""), vec!["mode = \"split\""]),
+        (with_values("acquires = 1\n[resource]\nfencing = \"none\""), vec!["a `[resource]`"]),
+        (with_values("acquires = 1\n[faults]\ninterrupt = 1"), vec!["`interrupt`"]),
         (of("", "[cluster]\nreplicas = 1\nmin_replicas = 1\nttls = \"relative\""), vec!["ttls = \"relative\""]),
         (
             of(

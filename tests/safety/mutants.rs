@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 65] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 72] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -88,6 +88,13 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 65] = [
     (Mutant::AcquireIgnoresHolder, "multi-two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReleaseWithoutMessage, "multi-two-clients-one-node", Property::NoSleepingWaiter, Verdict::Violated),
     (Mutant::WaitLimitIgnored, "multi-opposite-orders-with-a-limit", Property::WaitLimitKept, Verdict::Violated),
+    (Mutant::FirstValueDecides, "value-multi-disjoint-sets", Property::OneBeliever, Verdict::Violated),
+    (Mutant::AcquireIgnoresHolder, "value-multi-two-clients-one-node", Property::OneBeliever, Verdict::Violated),
+    (Mutant::ReentryWithoutCount, "value-multi-two-clients-one-node", Property::CountsAgree, Verdict::Violated),
+    (Mutant::ReleaseDropsAllHolds, "value-multi-two-clients-one-node", Property::CountsAgree, Verdict::Violated),
+    (Mutant::ReleaseWithoutHolderCheck, "value-multi-foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
+    (Mutant::ReleaseWithoutMessage, "value-multi-two-clients-one-node", Property::NoSleepingWaiter, Verdict::Violated),
+    (Mutant::NoWakeTimer, "value-multi-lost-unlock-message", Property::WaiterServed, Verdict::Violated),
     (Mutant::FenceIgnored, "lease-ends-fenced", Property::EffectsInOrder, Verdict::Violated),
     (Mutant::FenceIgnored, "write-after-the-next-holder-is-fenced", Property::EffectsInOrder, Verdict::Violated),
 ];

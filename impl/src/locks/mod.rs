@@ -12,6 +12,7 @@ pub mod reentrant;
 pub mod spin;
 #[cfg(feature = "toy")]
 pub mod toy;
+pub mod value_multi;
 
 use crate::script::Scripts;
 
@@ -27,6 +28,7 @@ const SCRIPTS_OF_KINDS: &[&[NamedScript]] = &[
     &fenced::SCRIPTS,
     &spin::SCRIPTS,
     &multi::SCRIPTS,
+    &value_multi::SCRIPTS,
     #[cfg(feature = "toy")]
     &toy::SCRIPTS,
 ];

@@ -68,7 +68,7 @@ impl Thread {
 
 impl Thread {
     /// Whether its part is the next one of a call that does not wait, and there is nobody to ask: the ask fails, and with it the call.
-    pub(crate) const fn asks_in_vain(&self, is_reached: bool) -> bool {
+    pub(crate) const fn asks_in_vain(self, is_reached: bool) -> bool {
         matches!((self.phase, self.wait_left), (Phase::NextPart, Timer::OFF)) && !is_reached
     }
 }

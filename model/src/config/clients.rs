@@ -6,6 +6,7 @@ use super::calls::Calls;
 use super::defaults::is_default;
 use super::protocol::Protocol;
 use crate::limits::MAX_CLIENTS;
+use crate::locks::value_set::ValueSet;
 
 /// Which sides of a lock that has two ([`Facts::sharing`](crate::locks::Facts::sharing)) a client uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -88,6 +89,12 @@ pub struct ClientSettings {
     /// Which parts of a lock that has two it takes, and in which order.
     #[serde(default, skip_serializing_if = "is_default")]
     pub parts: PartOrder,
+    /// Which values it names, of a lock over several.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub values: ValueSet,
+    /// How far its wall clock is ahead of one that is right, of a lock whose scripts are told it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub clock_ahead: u8,
     /// Its protocol profile and overrides.
     pub protocol: Protocol,
     /// How it handles unanswered requests.

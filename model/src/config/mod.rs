@@ -15,6 +15,7 @@ mod unlike;
 
 pub use crate::limits::*;
 pub use crate::locks::kind::LockKind;
+pub use crate::locks::value_set::ValueSet;
 pub use bounds::Bounds;
 pub use calls::{Calls, InterruptedAcquire, RefusedCall, Registration, RequestId, Resend, StaleRenewal, UnansweredAsk};
 pub use clients::{ClientRole, ClientSettings, ClientTables, PartOrder};

@@ -12,6 +12,7 @@ use super::faults::Faults;
 use super::node_set::NodeSet;
 use super::protocol::Protocol;
 use crate::locks::kind::LockKind;
+use crate::locks::value_set::ValueSet;
 #[cfg(feature = "mutants")]
 use crate::mutants::Mutant;
 
@@ -136,6 +137,12 @@ pub struct Clients {
     /// Which parts of a lock that has two they take, and in which order.
     #[serde(default, skip_serializing_if = "is_default")]
     pub parts: PartOrder,
+    /// Which values they name, of a lock over several.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub values: ValueSet,
+    /// How far their wall clocks are ahead of one that is right, of a lock whose scripts are told it.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub clock_ahead: u8,
 }
 
 /// When a caller that holds stops although it has not released: whether it looks at its own clock.

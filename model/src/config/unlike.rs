@@ -12,13 +12,27 @@ use super::protocol::Protocol;
 use super::sections::{Clients, Config, Time};
 use super::switches::SubscribeTo;
 use crate::limits::MAX_CLIENTS;
+use crate::locks::value_set::ValueSet;
 
 impl ClientSettings {
     /// What these sections say of every client.
     pub const fn of(time: Time, clients: Clients, protocol: Protocol, calls: Calls) -> Self {
         let Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, .. } = time;
-        let Clients { acquires, role, parts, .. } = clients;
-        Self { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, role, parts, protocol, calls }
+        let Clients { acquires, role, parts, values, clock_ahead, .. } = clients;
+        Self {
+            lease,
+            reentry_lease,
+            renew_every,
+            wait_limit,
+            hold_at_most,
+            acquires,
+            role,
+            parts,
+            values,
+            clock_ahead,
+            protocol,
+            calls,
+        }
     }
 }
 
@@ -58,6 +72,18 @@ impl Config {
     #[inline]
     pub fn lease_of(&self, client: u8) -> u8 {
         self.client.get(client).map_or(self.time.lease, |own| own.lease)
+    }
+
+    /// Which values this client names, of a lock over several.
+    #[inline]
+    pub fn values_of(&self, client: u8) -> ValueSet {
+        self.client.get(client).map_or(self.clients.values, |own| own.values)
+    }
+
+    /// How far the wall clock of this client is ahead, of a lock whose scripts are told it.
+    #[inline]
+    pub fn clock_ahead_of(&self, client: u8) -> u8 {
+        self.client.get(client).map_or(self.clients.clock_ahead, |own| own.clock_ahead)
     }
 
     /// The lease that a call of this client inside another one of its thread names; `None`: it names none.
@@ -104,12 +130,14 @@ impl Config {
             acquires,
             role,
             parts,
+            values,
+            clock_ahead,
             protocol,
             calls,
         } = *settings;
         Self {
             time: Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, ..self.time },
-            clients: Clients { acquires, role, parts, ..self.clients },
+            clients: Clients { acquires, role, parts, values, clock_ahead, ..self.clients },
             protocol,
             calls,
             client: ClientTables::NONE,

@@ -10,6 +10,7 @@ use core::hash::Hash;
 use super::holder::Holder;
 use super::keys::Key;
 use super::tokens::TokenStore;
+use super::value_set::ValueSet;
 use super::values::ValueStore;
 use crate::config::switches::ReadRenewal;
 use crate::mutants::{ActiveMutant, Mutant};
@@ -56,6 +57,24 @@ pub trait Lock:
 
     /// Everybody who holds, each with mode and count. None: the lock is free.
     fn holders(&self) -> impl Iterator<Item = StoredHold>;
+
+    /// Whether nothing is stored under the lock's own key. Elsewhere than here a key that is there has a holder.
+    fn is_absent(&self) -> bool {
+        self.holders().next().is_none()
+    }
+
+    /// Whether this holder holds by that acquire, all that it asks for: only then may it release and renew.
+    fn has_all_of(&self, context: LockContext, requester: Requester) -> bool {
+        let _ = context;
+        self.holders().any(|hold| hold.by == requester)
+    }
+
+    /// Whether two nodes that store these say that different holders have the same, in kinds of which each client names a set of
+    /// values ([`Facts::value_sets`]).
+    fn contradicts(&self, other: &Self) -> bool {
+        let _ = other;
+        false
+    }
 
     /// `ticks` pass on this node's clock (negative: the clock goes back), for every TTL and deadline of the kind's own.
     fn pass(self, context: LockContext, ticks: i8) -> (Self, Lapsed);
@@ -175,6 +194,8 @@ pub struct Facts {
     /// Whether an acquire that finds the lock busy is a write all the same: `SET NX` is refused by a read-only node
     /// before it looks.
     pub busy_is_write: bool,
+    /// Whether each client names a set of values, and takes all of them or none. Those of disjoint sets hold at once.
+    pub value_sets: Support,
     /// Whether a release can leave a receipt (`redisson_unlock_latch:{…}`).
     pub receipts: Support,
     /// Whether clients offer a forced release.
@@ -278,7 +299,7 @@ pub struct LockContext {
     pub lease_ticks: u8,
     /// For how long a refused caller queues, ticks: its deadline is so much later than that of the one before it.
     pub queue_wait_ticks: u8,
-    /// Whether a refused caller queues. One that does not wait does not.
+    /// Whether a refused caller queues, or is told how long it may have to wait. One that does not wait does not.
     pub may_queue: bool,
     /// Whether a release leaves a receipt, whatever it finds.
     pub leaves_receipts: bool,
@@ -296,6 +317,10 @@ pub struct LockContext {
     pub tells_of_downgrade: bool,
     /// Which holds the renewal of a reader renews.
     pub read_renewal: ReadRenewal,
+    /// Which values the caller names, in kinds that have several.
+    pub values: ValueSet,
+    /// How far the wall clock of the caller is ahead of one that is right, ticks; read in such kinds only.
+    pub clock_ahead_ticks: u8,
     /// Whether it is stored in which order the readers have entered: only where that matters.
     pub keeps_order: bool,
     /// The rule that is wrong on purpose, if any.

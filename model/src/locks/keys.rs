@@ -11,6 +11,11 @@ use serde::{Deserialize, Serialize};
 use super::holder::Holder;
 use crate::time::Timer;
 
+/// What the name of a field of a hash ends with whose number is a deadline: ticks until it, in a trace ms.
+pub const DEADLINE_FIELD: &str = ":expire_time";
+/// What such a field contains whose deadline is over.
+pub const DEADLINE_OVER: &str = "over";
+
 /// One key on one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::contract::{Facts, Lock};
 use super::named::Named;
-use super::{fair, fenced, multi, plain, read_write, reentrant, spin};
+use super::{fair, fenced, multi, plain, read_write, reentrant, spin, value_multi};
 
 /// Something to be done with the type of a kind.
 pub trait WithKind {
@@ -62,6 +62,7 @@ kinds! {
     Fenced => fenced::Fenced,
     Spin => spin::Spin,
     Multi => Named<multi::Part>,
+    ValueMulti => value_multi::ValueMulti,
     #[cfg(feature = "toy")]
     Toy => super::toy::Toy,
 }

@@ -22,6 +22,8 @@ pub mod stored;
 pub mod tokens;
 #[cfg(feature = "toy")]
 pub mod toy;
+pub mod value_multi;
+pub mod value_set;
 pub mod values;
 
 pub use contract::{
@@ -31,3 +33,4 @@ pub use holder::Holder;
 pub use kind::{LockKind, WithKind};
 pub use receipts::Receipt;
 pub use stored::Stored;
+pub use value_set::ValueSet;

@@ -30,6 +30,7 @@ impl Lock for Part {
             why: "a call inside another one of its thread is not modelled for a lock of several parts",
         },
         busy_is_write: false,
+        value_sets: Support::No { why: "it locks its name, and no values below it" },
         receipts: Support::Yes,
         force: Support::No { why: "forceUnlock() of a multi lock throws an UnsupportedOperationException" },
         value: Support::No { why: "the field of each hash is the holder" },

@@ -57,6 +57,7 @@ impl Lock for Plain {
         waiting: Waiting::Polls,
         reentry: Support::No { why: "the key is there or not, and counts nothing" },
         busy_is_write: true,
+        value_sets: Support::No { why: "it locks its name, and no values below it" },
         receipts: Support::No { why: "a second delete finds nothing, or another client's key" },
         force: Support::No { why: "only its creator deletes the key" },
         value: Support::Yes,

@@ -267,6 +267,7 @@ impl Lock for ReadWrite {
         waiting: Waiting::Subscribes,
         reentry: Support::Yes,
         busy_is_write: false,
+        value_sets: Support::No { why: "it locks its name, and no values below it" },
         receipts: Support::Yes,
         force: Support::Yes,
         value: Support::No { why: "the fields of the hash are the holders" },

@@ -28,6 +28,7 @@ impl Lock for Reentrant {
         waiting: Waiting::Subscribes,
         reentry: Support::Yes,
         busy_is_write: false,
+        value_sets: Support::No { why: "it locks its name, and no values below it" },
         receipts: Support::Yes,
         force: Support::Yes,
         value: Support::No { why: "the field of the hash is the holder" },

@@ -21,6 +21,11 @@ impl<L: Lock, R: ReceiptStore> Stored<L, R> {
         self.lock.holders().next().is_none()
     }
 
+    /// Whether nothing is stored under the lock's own key.
+    pub fn is_absent(&self) -> bool {
+        self.lock.is_absent()
+    }
+
     /// Whether this holder holds, by whichever of its acquires.
     pub fn is_held_by(&self, holder: Holder) -> bool {
         self.lock.holders().any(|hold| hold.by.holder == holder)

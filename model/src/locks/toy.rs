@@ -32,6 +32,7 @@ impl Lock for Toy {
         waiting: Waiting::Polls,
         reentry: Support::No { why: "a holder that asks again is refused" },
         busy_is_write: true,
+        value_sets: Support::No { why: "it locks its name, and no values below it" },
         receipts: Support::No { why: "a second release finds no hold" },
         force: Support::No { why: "only its holder releases the lock" },
         value: Support::No { why: "a holder is stored by its name" },

@@ -50,7 +50,13 @@ impl Happening {
                 let is_away = faults.cut_link > 0 || faults.pause_node > 0 || faults.break_link > 0;
                 let is_late = !config.cluster.lag.is_zero() || is_away || faults.clock_jump > 0;
                 let is_taken = faults.vanish_key > 0 || faults.overwrite_key > 0;
-                let is_ended = is_taken || releases_any(config) || config.has_bare_extend() || config.can_restart();
+                // By a client whose clock is ahead, or by the release of the one before it.
+                let is_taken_over = config.names_values() && has_rivals(config);
+                let is_ended = is_taken
+                    || is_taken_over
+                    || releases_any(config)
+                    || config.has_bare_extend()
+                    || config.can_restart();
                 is_ended || config.can_fail_over() && (is_late || is_passed_over)
             }
             Self::LaterToken | Self::AnotherHoldersEffect => config.resource.is_some(),

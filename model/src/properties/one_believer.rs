@@ -3,7 +3,7 @@
 use super::claim::{Claim, PropertyKind, always};
 use crate::locks::contract::Lock as _;
 use crate::mutants::Mutant;
-use crate::notes::Happening;
+use crate::notes::{Breach, Happening};
 use crate::world::layout::Layout;
 use crate::world::state::World;
 
@@ -21,6 +21,9 @@ pub(super) const CLAIM: Claim = Claim {
 
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
+    if Y::Lock::FACTS.value_sets.is_there() {
+        return !world.breaches.has(Breach::ValueShared);
+    }
     if Y::Lock::FACTS.sharing.is_there() {
         let mut believers = world.believers().map(|(holder, ..)| holder);
         return believers.all(|one| world.believers().all(|(other, ..)| Y::Lock::go_together(one, other)));

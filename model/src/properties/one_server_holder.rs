@@ -23,6 +23,11 @@ pub(super) const CLAIM: Claim = Claim {
 
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
+    if Y::Lock::FACTS.value_sets.is_there() {
+        let nodes = world.groups.as_ref().iter().flat_map(|group| group.nodes.as_ref());
+        let masters = || nodes.clone().filter(|node| node.is_master());
+        return !masters().any(|one| masters().any(|other| one.stored.lock.contradicts(&other.stored.lock)));
+    }
     if Y::Lock::FACTS.sharing.is_there() {
         let nodes = world.groups.as_ref().iter().flat_map(|group| group.nodes.as_ref());
         let stored = || nodes.clone().filter(|node| node.is_master()).flat_map(|node| node.stored.holders());

@@ -91,7 +91,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// stores.
     pub(crate) fn delete_expired_after_hand_over(&mut self, old: u8) -> Option<()> {
         let master = self.group.master();
-        let is_over = self.group.node(master).stored.is_free() && !self.group.node(old).stored.is_free();
+        let is_over = self.group.node(master).stored.is_absent() && !self.group.node(old).stored.is_absent();
         if self.config.counts_deletions() && is_over { self.send_deletion(master) } else { Some(()) }
     }
 

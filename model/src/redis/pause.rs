@@ -107,10 +107,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
         });
         let (mut has_lock, mut has_receipt) = (false, false);
         for last in in_the_end {
-            has_lock |= !last.is_free();
+            has_lock |= !last.is_absent();
             has_receipt |= last.receipts.iter().any(|one| own.receipts.find(one.holder, one.id).is_none());
         }
-        let is_lock_over = self.config.counts_deletions() && own.is_free() && has_lock;
+        let is_lock_over = self.config.counts_deletions() && own.is_absent() && has_lock;
         let is_receipt_over = self.config.waits_for_deletions() && has_receipt;
         let writes = if is_lock_over { Writes::NONE.key(KeyFamily::Lock) } else { Writes::NONE };
         let writes = if is_receipt_over { writes.key(KeyFamily::Receipt) } else { writes };

@@ -150,7 +150,7 @@ impl<Y: ServerLayout> Effect<Y> {
     /// Whether a replica that applies it keeps no TTL of its own.
     fn tells_every_ttl(&self) -> bool {
         let Stored { lock, receipts } = self.stored;
-        let tells_lock = self.stored.is_free() || lock != lock.without_ttl();
+        let tells_lock = self.stored.is_absent() || lock != lock.without_ttl();
         !self.keeps_lock() && tells_lock && receipts.iter().all(|receipt| receipt.remaining != Timer::UNWRITTEN)
     }
 
@@ -166,7 +166,7 @@ impl<Y: ServerLayout> Effect<Y> {
 
     /// Whether it carries an unlock message; asked only where clients subscribe to replicas.
     pub(crate) fn has_message(&self) -> bool {
-        self.bits & Self::HAS_MESSAGE != 0 && self.stored.is_free()
+        self.bits & Self::HAS_MESSAGE != 0 && self.stored.is_absent()
     }
 
     /// A tick has passed.

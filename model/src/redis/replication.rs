@@ -72,7 +72,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 Ttls::Relative if !config.is_mutated(Mutant::DeadlinesAlwaysTravel) => stored,
                 Ttls::Absolute | Ttls::Relative => taken_over(config, stored, ahead, node.ahead),
             };
-            let is_kept = keeps_lock && !stored.is_free() && config.cluster.ttls == Ttls::Relative;
+            let is_kept = keeps_lock && !stored.is_absent() && config.cluster.ttls == Ttls::Relative;
             let effect = Effect::new(stored, if tells_subscribers { has_message || is_kept } else { keeps_lock });
             // One that stands still has it once it goes on, after what waits there already.
             if config.cluster.lag.is_zero() && !node.is_paused() && node.queue.is_empty() {
@@ -160,7 +160,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// replicas, as of any write, and no waiter (docs/facts/redis.md#memory, #expiry-is-silent).
     pub(crate) fn vanish(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(node);
-        if !master.is_master() || !master.is_working() || master.stored.is_free() {
+        if !master.is_master() || !master.is_working() || master.stored.is_absent() {
             return None;
         }
         let stored = Stored { lock: master.stored.lock.without(KeyFamily::Lock), ..master.stored };
@@ -204,7 +204,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let master = self.group.node(node);
         let stored = Stored { lock: master.stored.lock.persisted(), ..master.stored };
         let is_executed = master.is_working() && self.refusal(node).is_none();
-        if stored == master.stored || master.stored.is_free() || !is_executed {
+        if stored == master.stored || master.stored.is_absent() || !is_executed {
             return None;
         }
         if self.config.is_mutated(Mutant::PersistStaysLocal) {
@@ -233,11 +233,11 @@ fn apply<Y: ServerLayout>(config: &Config, own: &mut StoredIn<Y>, effect: &Effec
     } else {
         told.receipts
     };
-    let keeps_lock = effect.keeps_lock() && !told.is_free();
+    let keeps_lock = effect.keeps_lock() && !told.is_absent();
     let lock = match config.cluster.ttls {
         Ttls::Relative if keeps_lock => own.lock.with_untimed_of(told.lock),
         // A key that the replica hides stays hidden until its TTL is written.
-        Ttls::Relative if own.is_free() && told.lock == told.lock.without_ttl() => {
+        Ttls::Relative if own.is_absent() && told.lock == told.lock.without_ttl() => {
             Y::Lock::default().with_untimed_of(told.lock)
         }
         Ttls::Relative => told.lock.with_ttl_of(own.lock),

@@ -73,7 +73,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if let LockRequest::SetTtl(requester) | LockRequest::Renew(requester) | LockRequest::Release(requester) =
             request
         {
-            self.note_foreign(&before, outcome.stored, requester);
+            self.note_foreign(&before, outcome.stored, request, requester);
         }
         if outcome.writes.is_command()
             && let Some(refusal) = self.refusal(node)
@@ -131,7 +131,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             let requester = Requester::of(Holder::new(client, thread));
             let request = LockRequest::Renew(requester);
             let outcome = lock.execute(self.config.lock_context_for(request, false), request);
-            self.note_foreign(&Stored { lock, ..before }, outcome.stored, requester);
+            self.note_foreign(&Stored { lock, ..before }, outcome.stored, request, requester);
             if outcome.writes.is_command()
                 && let Some(refusal) = self.refusal(node)
             {
@@ -198,8 +198,14 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     /// A release or a renewal is foreign if the node stores no hold of this holder and acquire. Notes that one was tried, and
     /// whether it changed anything.
-    fn note_foreign(&mut self, before: &Stored<Y::Lock, Y::Receipts>, after: Y::Lock, requester: Requester) {
-        if before.is_held_as(requester) {
+    fn note_foreign(
+        &mut self,
+        before: &Stored<Y::Lock, Y::Receipts>,
+        after: Y::Lock,
+        request: LockRequest,
+        requester: Requester,
+    ) {
+        if before.lock.has_all_of(self.config.lock_context_for(request, false), requester) {
             return;
         }
         self.notes.happened(Happening::ForeignAttempt);

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::names::holder_name;
 use crate::config::sections::Config;
 use crate::locks::contract::{Lock, StoredHold};
-use crate::locks::keys::{Key, KeySlot, KeyValue};
+use crate::locks::keys::{DEADLINE_FIELD, HashValue, Key, KeySlot, KeyValue};
 use crate::locks::named::FOREIGN_VALUE;
 use crate::locks::receipts::ReceiptStore;
 use crate::locks::stored::Stored;
@@ -175,9 +175,26 @@ pub(super) const fn is_zero(number: &u8) -> bool {
 
 /// Deadlines are told in the milliseconds of a real server.
 fn in_ms(config: &Config, value: KeyValue) -> KeyValue {
-    let KeyValue::Zset(deadlines) = value else { return value };
-    let ms = |ticks: i64| ticks * i64::from(config.time.tick_ms);
-    KeyValue::Zset(deadlines.into_iter().map(|(waiter, ticks)| (waiter, ms(ticks))).collect())
+    match value {
+        KeyValue::Zset(deadlines) => {
+            let ms = |ticks: i64| ticks * i64::from(config.time.tick_ms);
+            KeyValue::Zset(deadlines.into_iter().map(|(waiter, ticks)| (waiter, ms(ticks))).collect())
+        }
+        KeyValue::Hash(fields) => {
+            let in_ms = |name: &str, content: HashValue| match content {
+                HashValue::Number(ticks) if name.ends_with(DEADLINE_FIELD) => {
+                    HashValue::Number(ticks * u64::from(config.time.tick_ms))
+                }
+                other => other,
+            };
+            let fields = fields.into_iter().map(|(name, content)| {
+                let content = in_ms(&name, content);
+                (name, content)
+            });
+            KeyValue::Hash(fields.collect())
+        }
+        KeyValue::String(_) | KeyValue::List(_) => value,
+    }
 }
 
 /// The time left, in the milliseconds of a real server.

@@ -46,6 +46,7 @@ const fn is_possible(breach: Breach, config: &Config) -> bool {
         Breach::Overtaken => config.resource.is_none() && config.lock.facts().queue.is_there(),
         Breach::PartLeft => config.resource.is_none() && config.has_parts(),
         Breach::ReaderRefused => config.resource.is_none() && config.shares(),
+        Breach::ValueShared => config.resource.is_none() && config.names_values(),
         _ => true,
     }
 }

@@ -20,6 +20,7 @@ pub mod state;
 mod symmetry;
 pub(crate) mod tick;
 pub(crate) mod tokens;
+pub(crate) mod value_sets;
 pub(crate) mod values;
 
 pub use layout::{InLayout, Layout, in_largest_layout, in_layout};

@@ -101,10 +101,12 @@ impl Change {
 
     /// The keys as one would write them: `protocol.stale_renewal = "ignore"`.
     pub fn lines(&self) -> Vec<String> {
-        let tables = self.changes.iter().filter_map(|(table, keys)| Some((table, keys.as_table()?)));
-        tables
-            .flat_map(|(table, keys)| keys.iter().map(move |(key, value)| format!("{table}.{key} = {value}")))
-            .collect()
+        let lines = |(table, keys): (&String, &toml::Value)| match keys.as_table() {
+            Some(keys) => keys.iter().map(|(key, value)| format!("{table}.{key} = {value}")).collect(),
+            // The tables of all clients.
+            None => vec![format!("{table} = {keys}")],
+        };
+        self.changes.iter().flat_map(lines).collect()
     }
 }
 
@@ -153,6 +155,10 @@ impl Exhibit {
             protocol.remove("renewal_batch");
         }
         for (table, keys) in changes {
+            if keys.is_array() {
+                let tables: toml_edit::Value = keys.to_string().parse().expect("a value is written as one");
+                document[table] = toml_edit::value(tables);
+            }
             for (key, value) in keys.as_table().into_iter().flatten() {
                 let value: toml_edit::Value = value.to_string().parse().expect("a value is written as one");
                 document[table][key] = toml_edit::value(value);

@@ -76,6 +76,19 @@ pub(super) fn unlike_clients(config: &Config) -> impl Iterator<Item = String> {
                 PartOrder::SecondOnly => "it takes the second part only".to_owned(),
             });
         }
+        if own.clients.values != config.clients.values {
+            let named: Vec<_> = own.clients.values.numbers().map(|number| number.to_string()).collect();
+            differences.push(match named.as_slice() {
+                [one] => format!("it names value {one} only"),
+                several => format!("it names the values {}", several.join(" and ")),
+            });
+        }
+        if own.clients.clock_ahead != config.clients.clock_ahead {
+            differences.push(match own.clients.clock_ahead {
+                0 => "its clock is right".to_owned(),
+                ahead => format!("its clock is {} ahead", time(config, ahead.into())),
+            });
+        }
         let phrases = [lease, reentry, renewal, wait, hold, profile].map(|phrase| (phrase(&own), phrase(config)));
         differences.extend(phrases.into_iter().filter(|(own, common)| own != common).map(|(own, _)| own));
         let has_other_profile = own.protocol.profile != config.protocol.profile;

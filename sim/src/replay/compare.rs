@@ -1,6 +1,7 @@
 //! What a server answers, in words that are compared with the model's, to the last field and millisecond.
 
 use lockstep_model::Action;
+use lockstep_model::locks::keys::{DEADLINE_FIELD, DEADLINE_OVER};
 use redis::Value;
 
 use super::error::ReplayError;
@@ -77,6 +78,14 @@ fn key_line(key: &Value, now_ms: i64, far_ms: i64) -> Option<String> {
     if key_type == "hash" {
         // Redis answers the fields of a hash in any order.
         let mut fields: Vec<_> = content.chunks(2).map(<[String]>::to_vec).collect();
+        for field in &mut fields {
+            let [name, content] = field.as_mut_slice() else { return None };
+            if name.ends_with(DEADLINE_FIELD) {
+                // By how much one is over nobody reads.
+                let left_ms = content.parse::<i64>().ok()? - now_ms;
+                *content = if left_ms < 0 { DEADLINE_OVER.to_owned() } else { left_ms.to_string() };
+            }
+        }
         fields.sort_unstable();
         content = fields.concat();
     }

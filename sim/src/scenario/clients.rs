@@ -7,7 +7,7 @@ use lockstep_model::config::{
     FailedRenewal, FinalLease, InterruptedCall, InterruptedWait, InterruptedWaiter, LockKind, LockObjects,
     MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, NoTtlAnswer, PartOrder,
     PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease,
-    RenewalTimer, Resend, RoundLease, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, WaitAfter, WaitRule,
+    RenewalTimer, Resend, RoundLease, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, ValueSet, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -47,6 +47,8 @@ impl Sections<'_> {
             stops_at: stops_at.or(StopsAt::Never)?,
             role: ClientRole::Both,
             parts: parts.or(PartOrder::InOrder)?,
+            values: ValueSet::ALL,
+            clock_ahead: 0,
         })
     }
 
@@ -107,6 +109,8 @@ impl Sections<'_> {
         let acquires = table.number("acquires", 0..=MAX_ACQUIRES);
         let role = table.word("role", "role", &ROLES);
         let parts = table.word("parts", "order of the parts", &PART_ORDERS);
+        let values = table.values("values");
+        let clock_ahead = table.ticks("clock_ahead", 0..=MAX_TICKS);
         let otherwise = common.map_or(Profile::Redisson47.protocol(), |common| common.protocol);
         let protocol = protocol(table, otherwise).map(|own| own.with_rules_of(otherwise));
         let common_calls = common.map_or(Calls::DEFAULT, |common| common.calls);
@@ -137,6 +141,8 @@ impl Sections<'_> {
             acquires: acquires.optional().or(common.acquires)?,
             role: role.or(common.role)?,
             parts: parts.or(common.parts)?,
+            values: values.or(common.values)?,
+            clock_ahead: clock_ahead.or(common.clock_ahead)?,
             protocol: protocol?,
             calls: calls?,
         })

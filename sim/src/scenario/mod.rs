@@ -34,6 +34,7 @@ mod syntax;
 mod tests;
 mod ticks;
 mod tokens;
+mod value_sets;
 mod waits;
 
 pub use builtin::{BuiltIn, builtin, builtin_files};

@@ -4,7 +4,7 @@ use core::cell::{Cell, RefCell};
 use core::fmt::Display;
 use core::ops::{Range, RangeInclusive};
 
-use lockstep_model::config::NodeSet;
+use lockstep_model::config::{MAX_SET_VALUES, NodeSet, ValueSet};
 use lockstep_model::trace::node_name;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -354,6 +354,22 @@ impl<'a> Section<'a> {
             all.push(node);
         }
         Entry::Given { value: all.into_iter().collect(), span: value.span() }
+    }
+
+    /// Some values of a lock over several, by their numbers: `[1, 2]`.
+    pub(super) fn values(&self, key: &'static str) -> Entry<ValueSet> {
+        let Some(value) = self.value(key) else { return self.absent(key) };
+        let Some(numbers) = value.get_ref().as_array() else {
+            return self.note_type(key, value, "a list of values, for example [1, 2]");
+        };
+        let number = |one: &Spanned<DeValue<'_>>| one.get_ref().as_integer()?.to_string().parse::<u8>().ok();
+        let numbers: Option<Vec<_>> = numbers.iter().map(number).collect();
+        let Some(set) = numbers.as_deref().and_then(ValueSet::of) else {
+            let title = format!("`{key}` names values, each once: 1 to {MAX_SET_VALUES}");
+            let problem = Problem::at(Code::WrongType, value.span(), title).label("these are not some of them");
+            return self.note(problem.help("write them as in [1] or [1, 2]"));
+        };
+        Entry::Given { value: set, span: value.span() }
     }
 
     /// Reports a key that is missing and has no default.

@@ -67,14 +67,16 @@ const OF_REDISSON: &[DrawnKey] = &[
             "\"fenced\"",
             "\"spin\"",
             "\"multi\"",
+            "\"value-multi\"",
         ],
     ),
-    always("profile", PROFILES),
+    row("profile", PROFILES, 100, |said| !said.names_values()),
+    row("profile", &["\"redisson-3.52\"", "\"redisson-4.3\"", "\"redisson-4.7\""], 100, Said::names_values),
     always("lease", &["1", "2", "3", "3", "3", "4", "6"]),
     row("renew_every", &["1"], 65, |said| said.is("lease", "3")),
     row("renew_every", &["2"], 100, |said| said.is("lease", "6")),
     row("mode", &["\"split\"", "\"split\"", "\"atomic\""], 100, |said| {
-        !said.queues() && !said.shares() && !said.issues_tokens() && !said.spins()
+        !said.queues() && !said.shares() && !said.issues_tokens() && !said.spins() && !said.names_values()
     }),
     row("resend", &["\"all\"", "\"all\"", "\"none\""], 100, |said| said.is_split() && !said.some("replicas")),
     row("resend", &["\"all\""], 100, Said::is_split),

@@ -143,6 +143,10 @@ impl Said {
         self.is("fencing", "\"stored\"")
     }
 
+    fn names_values(&self) -> bool {
+        self.lock().value_sets.is_there()
+    }
+
     fn queues(&self) -> bool {
         self.lock().queue.is_there()
     }
@@ -238,24 +242,35 @@ const ROWS: &[DrawnKey] = &[
     // The words are the names of the kinds: see `lock_words`.
     always("lock", &[]),
     row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |said| {
-        !said.queues() && !said.shares() && !said.issues_tokens() && !said.spins()
+        !said.queues() && !said.shares() && !said.issues_tokens() && !said.spins() && !said.names_values()
     }),
     row("delay", &["0", "\"any\"", "\"any\""], 30, |_| true),
     row("delay", &["1", "2"], 15, Said::is_split),
     row("profile", OF_ONE_KEY, 20, |said| said.lock().value.is_there()),
-    row("profile", PROFILES, 60, |_| true),
+    row("profile", PROFILES, 60, |said| !said.names_values()),
+    row(
+        "profile",
+        &["\"redisson-3.52\"", "\"redisson-4.3\"", "\"redisson-4.7\"", "\"lockstep\""],
+        60,
+        Said::names_values,
+    ),
     // Clients and their times.
     always("count", &["1", "2", "2", "2", "2", "3", "4"]),
-    row("threads", &["1", "2", "2", "2"], 20, |said| !said.queues() && !said.shares()),
+    row("threads", &["1", "2", "2", "2"], 20, |said| !said.queues() && !said.shares() && !said.names_values()),
     row("threads", &["2"], 100, Said::shares),
     row("threads", &["2"], 30, Said::spins),
     row("max_holds", &["1", "2", "2", "3"], 30, Said::reenters),
+    row("acquires", TICKS, 100, Said::names_values),
     row("acquires", TICKS, 40, |_| true),
     row("acquires", TICKS, 90, |said| said.is_split() && said.some("delay")),
     row("tick_ms", &["1", "1000", "2000", "60000", "3600000"], 8, |_| true),
     always("lease", &["1", "2", "2", "3", "3", "4"]),
     row("reentry_lease", TICKS, 40, |said| {
-        said.has("max_holds") && !said.is("max_holds", "1") && !said.shares() && !said.issues_tokens()
+        said.has("max_holds")
+            && !said.is("max_holds", "1")
+            && !said.shares()
+            && !said.issues_tokens()
+            && !said.names_values()
     }),
     row("renew_every", &["1"], 35, |_| true),
     row("renew_every", &["2", "3"], 15, |said| !said.is("lease", "1")),
@@ -361,13 +376,15 @@ const ROWS: &[DrawnKey] = &[
     }),
     row("min_replicas_max_lag", TICKS, 40, |said| said.some("min_replicas")),
     row("min_replicas_slack", TICKS_OR_NONE, 30, |said| said.some("min_replicas")),
-    row("wait_for", &["0", "1", "1", "1"], 30, |said| said.some("replicas") && !said.shares()),
+    row("wait_for", &["0", "1", "1", "1"], 30, |said| said.some("replicas") && !said.shares() && !said.names_values()),
     row("wait_rule", &["\"any\"", "\"all\"", "\"ignored\""], 60, |said| said.some("wait_for")),
     // Where the profile ignores the answer to `WAIT`, the file has to say what it means.
     row("wait_rule", &["\"all\"", "\"ignored\""], 100, |said| {
         said.some("wait_for") && said.is("profile", "\"redisson-3.15\"") && !said.has("wait_rule")
     }),
-    row("wait_for", &["2"], 30, |said| said.is("replicas", "2") && said.waits_for_all() && !said.shares()),
+    row("wait_for", &["2"], 30, |said| {
+        said.is("replicas", "2") && said.waits_for_all() && !said.shares() && !said.names_values()
+    }),
     // Several locks, and what does not say which of them.
     row("names", &["2"], 70, |said| {
         let is_alone = !said.is_split() && !said.waits() && !said.some("replicas");
@@ -387,7 +404,9 @@ const ROWS: &[DrawnKey] = &[
     row("lose_message", BUDGET, 12, |said| said.publishes() && said.waits()),
     row("foreign_release", BUDGET, 12, |_| true),
     row("force_release", BUDGET, 12, |said| said.can_be_forced() && !said.has_names()),
-    row("interrupt", BUDGET, 15, |said| (said.is_split() || said.waits()) && said.may_lose_a_release()),
+    row("interrupt", BUDGET, 15, |said| {
+        (said.is_split() || said.waits()) && said.may_lose_a_release() && !said.names_values()
+    }),
     row("interrupted_wait", &["\"leave\"", "\"swallow\"", "\"swallow\""], 50, |said| {
         said.some("interrupt")
             && said.publishes()
@@ -399,7 +418,9 @@ const ROWS: &[DrawnKey] = &[
     row("refuse_writes", BUDGET, 12, Said::may_lose_a_release),
     row("persist_key", BUDGET, 10, |said| !said.has_names() && !said.queues() && !said.shares()),
     row("clock_jump", BUDGET, 8, |said| !said.has_names()),
-    row("client_clock_jump", BUDGET, 10, |said| said.has("wait_limit") && said.waits() && !said.queues()),
+    row("client_clock_jump", BUDGET, 10, |said| {
+        said.has("wait_limit") && said.waits() && !said.queues() && !said.names_values()
+    }),
     row("stops_at", &["\"never\"", "\"validity\"", "\"validity\""], 20, |said| {
         let others = ["named_lease", "reentry_lease", "interrupted_wait", "client_clock_jump", "hold_for_ever"];
         !said.shares() && !others.iter().any(|key| said.has(key))
@@ -407,14 +428,18 @@ const ROWS: &[DrawnKey] = &[
     row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {
         said.some("clock_jump") || said.some("client_clock_jump")
     }),
-    row("fencing", &["\"none\"", "\"ideal\""], 30, |said| !said.has_names() && !said.shares() && !said.issues_tokens()),
+    row("fencing", &["\"none\"", "\"ideal\""], 30, |said| {
+        !said.has_names() && !said.shares() && !said.issues_tokens() && !said.names_values()
+    }),
     row("fencing", &["\"stored\"", "\"stored\"", "\"none\"", "\"ideal\""], 60, Said::issues_tokens),
     row("accepts", &["\"equal-or-newer\"", "\"newer\""], 40, Said::checks_tokens),
     row("vanish_token", BUDGET, 25, Said::checks_tokens),
     row("resource.delay", &["\"none\"", "\"any\""], 50, |said| said.has("fencing")),
     row("strong", FLAG, 5, |_| true),
     // Protocol profile and overrides.
-    row("receipts", FLAG, 25, |said| (said.can_leave_receipts() || !said.is_split()) && !said.shares()),
+    row("receipts", FLAG, 25, |said| {
+        (said.can_leave_receipts() || !said.is_split()) && !said.shares() && !said.names_values()
+    }),
     row("receipts", &["true"], 100, |said| said.shares() && said.is("profile", "\"redisson-3.15\"")),
     row("vanish_receipts", BUDGET, 20, |said| said.is_split() && said.can_leave_receipts() && said.has_receipts()),
     row("resend", &["\"none\""], 10, |_| true),
@@ -468,7 +493,8 @@ const ROWS: &[DrawnKey] = &[
         said.is_split() && said.some("interrupt")
     }),
     row("subscribe_to", &["\"replica\"", "\"replica\"", "\"master\""], 15, |said| {
-        !said.queues() && !said.shares() && said.publishes() && said.waits() && said.some("replicas")
+        let is_unwilling = said.queues() || said.shares() || said.names_values();
+        !is_unwilling && said.publishes() && said.waits() && said.some("replicas")
     }),
     row("token", &["\"with-grant\"", "\"read-later\""], 60, Said::issues_tokens),
     row("no_ttl_answer", &["\"grant\"", "\"refusal\""], 40, |said| {
@@ -505,6 +531,9 @@ const OWN_ROWS: &[DrawnKey] = &[
         Said::has_parts,
     ),
     row("profile", PROFILES, 40, |said| !said.shares() && !said.spins()),
+    row("values", &["[1]", "[1]", "[2]", "[1, 2]"], 60, Said::names_values),
+    row("clock_ahead", &["0", "1", "2", "3", "4"], 40, Said::names_values),
+    row("profile", PROFILES, 40, |said| !said.shares() && !said.spins() && !said.names_values()),
 ];
 
 /// The text of a small world; the reader accepts most of them.

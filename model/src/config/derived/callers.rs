@@ -1,5 +1,6 @@
 //! How the threads of clients call the lock: who waits and who queues, which calls name a lease, and who looks at a clock.
 
+use crate::config::clients::ClientSettings;
 use crate::config::sections::{Config, InterruptedWait, LockObjects, StopsAt};
 use crate::config::switches::InterruptedWaiter;
 use crate::mutants::Mutant;
@@ -13,6 +14,12 @@ impl Config {
     /// Whether some refused client waits, instead of asking once.
     pub fn waits(&self) -> bool {
         self.some_client(|own| own.time.wait_limit != Some(0))
+    }
+
+    /// Whether such a client asks as one that waits: where each names values, also one that asks once and names its lease
+    /// (docs/facts/family.md#multi-lock-over-values).
+    pub fn asks_as_waiter(&self, own: ClientSettings) -> bool {
+        own.wait_limit != Some(0) || self.names_values() && own.renew_every.is_none()
     }
 
     /// Whether a refused client waits for a limited time, in one round of its call or in all of it.

@@ -4,6 +4,7 @@ use crate::config::sections::Config;
 use crate::config::switches::{AcquireRule, Downgrade, ExtendRule, ReadRenewal, ReleaseRule, TokenRule};
 use crate::locks::contract::{CallNames, LockContext, LockRequest};
 use crate::locks::holder::Holder;
+use crate::locks::value_set::ValueSet;
 
 impl Config {
     /// What the scripts of the lock are given besides their keys, where nobody asks: time passes, and sets no lease.
@@ -22,6 +23,8 @@ impl Config {
             takes_own: matches!(self.protocol.acquire, AcquireRule::OwnOrFree),
             tells_of_downgrade: false,
             read_renewal: ReadRenewal::OwnHolds,
+            values: ValueSet::ALL,
+            clock_ahead_ticks: 0,
             keeps_order: false,
             mutant: self.active_mutant(),
         }
@@ -40,17 +43,19 @@ impl Config {
             return LockContext { lease_ticks, sets_own_ttl: self.checks_final_lease(client), ..self.lock_context() };
         }
         let context = LockContext { lease_ticks: caller.map_or(self.time.lease, lease_of), ..self.lock_context() };
-        if !self.lock.facts().queue.is_there() && !self.shares() {
+        if !self.lock.facts().queue.is_there() && !self.shares() && !self.names_values() {
             return context;
         }
         let Some(own) = caller.map(|client| self.settings_of(client)) else { return context };
         let own_limit = own.wait_limit.filter(|limit| *limit > 0);
         LockContext {
             queue_wait_ticks: own_limit.or(self.time.queue_wait).unwrap_or(0),
-            may_queue: own.wait_limit != Some(0),
+            may_queue: self.asks_as_waiter(own),
             leaves_receipts: own.protocol.receipts,
             tells_of_downgrade: own.protocol.downgrade == Downgrade::Publishes,
             read_renewal: own.protocol.read_renewal,
+            values: own.values,
+            clock_ahead_ticks: own.clock_ahead,
             keeps_order: self.has_failing_renewals(),
             ..context
         }

@@ -10,6 +10,11 @@ impl Config {
         self.lock.facts().sharing.is_there()
     }
 
+    /// Whether each client names a set of values, and takes all of them or none.
+    pub const fn names_values(&self) -> bool {
+        self.lock.facts().value_sets.is_there()
+    }
+
     /// Whether this thread ever begins a call: of a lock with two sides a client may use one only, and of one with several parts it asks
     /// for its first one.
     pub(crate) const fn may_ask_as(&self, thread: u8) -> bool {

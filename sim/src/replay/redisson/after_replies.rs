@@ -105,7 +105,7 @@ impl RedissonClients {
             Reply::Released => "1",
             Reply::StillHeld => "0",
             // Of a free lock with readers.
-            Reply::NotHeld if step.has(Happening::Published) => "1",
+            Reply::NotHeld if self.config.shares() && step.has(Happening::Published) => "1",
             _ => NOTHING,
         };
         for receipt in std::mem::take(&mut self.receipts[usize::from(client)]) {

@@ -105,10 +105,17 @@ impl RedissonClients {
         } else {
             String::new()
         };
-        let lock = match self.parts_of(client) {
-            Some(parts) => parts,
-            None => format!("{}{back_off}{side}{}", self.translator.driver_prefix(), self.translator.lock_of(thread)),
+        let values = if self.config.names_values() {
+            let named: Vec<_> =
+                self.config.values_of(client).numbers().map(|number| format!("value{number}")).collect();
+            format!("{}:", named.join(","))
+        } else {
+            String::new()
         };
+        let lock = self.parts_of(client).unwrap_or_else(|| {
+            let lock = self.translator.lock_of(thread);
+            format!("{}{back_off}{side}{values}{lock}", self.translator.driver_prefix())
+        });
         let object = if self.config.shares_lock_objects() { lock } else { format!("{lock}/{thread}.{level}") };
         self.applications.begin_call(
             usize::from(client),
@@ -192,7 +199,7 @@ impl RedissonClients {
         let asked = usize::from(client);
         let node = testbed.servers.index_of(&step.before.clients[asked].master);
         self.receipts[asked].extend(receipt_of(held));
-        let reply = in_our_shape(verb, self.applications.pass_request(asked, held.connection)?, self.config.shares());
+        let reply = in_our_shape(verb, self.applications.pass_request(asked, held.connection)?, self.renews_by_one());
         let words = self.translator.answer_words(step);
         testbed.compare_answer(node, &Expected::Reply { at: step.place(), words, request }, &reply)?;
         if self.begin_wait((client, held.connection), told.clone(), step, testbed)? || testbed.findings.is_over() {

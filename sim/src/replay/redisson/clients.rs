@@ -111,6 +111,7 @@ impl RedissonClients {
         let are_of_one_version = programs.iter().all(|one| one.version() == program.version());
         let are_apart = config.faults.pause_client > 0
             || config.faults.client_clock_jump > 0
+            || (0..config.clients.count).any(|client| config.clock_ahead_of(client) > 0)
             || config.is_split() && sends_again
             || !are_of_one_version;
         let mut applications = Applications::new(programs, are_apart, config.time.tick_ms, start_ms);
@@ -264,7 +265,12 @@ impl Target for RedissonClients {
         // (docs/facts/redisson.md#the-interrupt-flag-is-enough). It also shows which connection is for requests.
         let has_asked =
             self.interruption == Interruption::Flag || self.config.can_stall_writes() && !self.config.is_split();
-        self.applications.connect(clients, threads, &sockets, has_asked)
+        self.applications.connect(clients, threads, &sockets, has_asked)?;
+        for client in (0..self.config.clients.count).filter(|client| self.config.clock_ahead_of(*client) > 0) {
+            let ms = i64::from(self.config.clock_ahead_of(client)) * i64::from(self.config.time.tick_ms);
+            self.applications.jump_wall_clock(client.into(), ms);
+        }
+        Ok(())
     }
 
     fn prepare(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {

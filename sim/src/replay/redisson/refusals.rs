@@ -52,6 +52,9 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     if config.issues_tokens() {
         refuse_tokens(config, program)?;
     }
+    if config.names_values() {
+        refuse_values(program)?;
+    }
     let of_split = if config.is_split() { &OF_SERVERS[..] } else { &[] };
     if let Some(fault) = of_split.iter().find(|fault| config.faults.left(**fault) > 0) {
         return refused(format!(
@@ -96,6 +99,20 @@ fn refuse_tokens(config: &Config, program: &RedissonProgram) -> Result<(), Repla
         );
     }
     Ok(())
+}
+
+/// What clients that name values do that is not followed.
+fn refuse_values(program: &RedissonProgram) -> Result<(), ReplayError> {
+    let refused = |reason: &str| {
+        Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason: reason.to_owned() })
+    };
+    match program.profile() {
+        Profile::Redisson315 => refused("3.15 has no lock over several values; use a newer version"),
+        Profile::Redisson343 => refused(
+            "3.43 renews such a lock by a script that takes its arguments in another order; use a newer version",
+        ),
+        _ => Ok(()),
+    }
 }
 
 /// What the clients of a lock with a queue do that is not followed.

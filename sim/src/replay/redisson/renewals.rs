@@ -2,11 +2,13 @@
 //! earlier (docs/facts/redisson.md#renewal-timers-multiply).
 
 use lockstep_model::client::{Slot, Verb};
-use lockstep_model::trace::{ClientState, Contents, Hold, RequestState, client_name};
+use lockstep_model::locks::keys::{DEADLINE_FIELD, HashValue};
+use lockstep_model::trace::{ClientState, Contents, Hold, KeySlot, KeyValue, RequestState, StoredKey, client_name};
 use lockstep_model::{Action, Reply};
 
 use super::clients::RedissonClients;
 use super::gate::HeldCommand;
+use super::sent::with_clock;
 use super::sides::WRITER;
 use super::wire_words::{is_of_writer, is_renewal, shown};
 use crate::replay::error::ReplayError;
@@ -59,6 +61,11 @@ impl RedissonClients {
             return Ok(false);
         }
         Ok(self.applications.await_request(usize::from(client), is_renewal)?.is_none())
+    }
+
+    /// Whether a script of ours renews one lock, and answers a number: other kinds answer a number for each.
+    pub(super) const fn renews_by_one(&self) -> bool {
+        self.config.shares() || self.config.names_values()
     }
 
     /// The renewal table of a client that is about this thread.
@@ -182,6 +189,10 @@ impl RedissonClients {
                 if config.clients.names > 1 {
                     return all_are_whole(state, stored, is_whole);
                 }
+                if config.names_values() {
+                    let ahead_ms = u64::from(config.clock_ahead_of(client)) * u64::from(time.tick_ms);
+                    return values_are_whole(state, stored, lease_ms, ahead_ms);
+                }
                 let is_own = |hold: &&Hold| state.threads.iter().any(|thread| thread.name == hold.holder);
                 stored.holder().filter(is_own).is_some_and(is_whole)
             })
@@ -204,6 +215,7 @@ impl RedissonClients {
                 testbed.findings.leave("Redisson renews by one more timer: they multiply, and the model has one");
                 return Ok(false);
             }
+            self.applications.replace(asked, &with_clock(&extra, self.script_clock(client, true, step)));
             self.applications.pass_request(asked, extra.connection)?;
             testbed
                 .findings
@@ -215,6 +227,26 @@ impl RedissonClients {
             }
         }
     }
+}
+
+/// Whether a renewal of its values changes nothing: the hash and each deadline of its own has the whole lease, by the client's clock.
+fn values_are_whole(client: &ClientState, stored: &Contents, lease_ms: u64, ahead_ms: u64) -> bool {
+    let Some(StoredKey { value: KeyValue::Hash(fields), ttl_ms, .. }) =
+        stored.keys.iter().find(|key| key.slot == KeySlot::Lock)
+    else {
+        return false;
+    };
+    let deadlines = |holder: &str| {
+        // Its client has one thread, which is not named in a trace.
+        let end = format!(":{holder}:1{DEADLINE_FIELD}");
+        fields.iter().filter(move |(name, _)| name.ends_with(&end)).map(|(_, deadline)| deadline)
+    };
+    let whole = HashValue::Number(lease_ms + ahead_ms);
+    let has_all =
+        |holder: &str| deadlines(holder).next().is_some() && deadlines(holder).all(|deadline| *deadline == whole);
+    let holds = |holder: &str| stored.holders.iter().any(|hold| hold.holder == holder);
+    ttl_ms.is_some_and(|ttl_ms| ttl_ms >= lease_ms)
+        && client.threads.iter().any(|thread| holds(&thread.name) && has_all(&thread.name))
 }
 
 /// Whether a renewal of all locks of a client changes nothing: up to one that is overwritten, which ends the script, each is

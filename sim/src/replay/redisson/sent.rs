@@ -37,7 +37,7 @@ impl RedissonClients {
         let asked = usize::from(client);
         let is_of_watchdog = matches!(verb, ScriptVerb::Renew { .. });
         let wanted_words = self.without_drawn_lease(request_words(request));
-        let clock = self.script_clock(step);
+        let clock = self.script_clock(client, is_of_watchdog, step);
         // A client that may wait for replicas sends one request after the other.
         let is_in_turn = self.config.cluster.replicas > 0 || self.deployment != Deployment::AsScenario;
         let must_pass_renewals = is_in_turn && !is_of_watchdog;
@@ -120,11 +120,14 @@ impl RedissonClients {
         Ok(None)
     }
 
-    /// The wall clock that scripts bring, of locks whose scripts do.
-    fn script_clock(&self, step: HistoryStep<'_>) -> Option<ScriptClock> {
-        let within_ms = u64::from(self.config.time.tick_ms) / 2;
-        let clock = ScriptClock { now_ms: self.translator.now_ms(step.step), within_ms };
-        self.config.lock.facts().queue.is_there().then_some(clock)
+    /// The wall clock that scripts bring, of locks whose scripts do. A renewal may have been built by a timer of the tick before, which
+    /// fired late, and waits at the gate since.
+    pub(super) fn script_clock(&self, client: u8, is_of_watchdog: bool, step: HistoryStep<'_>) -> Option<ScriptClock> {
+        let tick_ms = u64::from(self.config.time.tick_ms);
+        let within_ms = if is_of_watchdog { tick_ms + tick_ms / 2 } else { tick_ms / 2 };
+        let ahead_ms = u64::from(self.config.clock_ahead_of(client)) * tick_ms;
+        let clock = ScriptClock { now_ms: self.translator.now_ms(step.step) + ahead_ms, within_ms };
+        (self.config.lock.facts().queue.is_there() || self.config.names_values()).then_some(clock)
     }
 
     /// A thread that is subscribed has a reason to ask again, and so has a waiter for which a message comes or time passes: Redisson
@@ -293,7 +296,7 @@ fn is_known_master_there(client: &ClientState, step: HistoryStep<'_>) -> bool {
 }
 
 /// A request that brings the time of the history, if it brings one.
-fn with_clock(held: &HeldCommand, clock: Option<ScriptClock>) -> HeldCommand {
+pub(super) fn with_clock(held: &HeldCommand, clock: Option<ScriptClock>) -> HeldCommand {
     let words = clock.map_or_else(|| held.words.clone(), |clock| clock.set(&held.words));
     HeldCommand { words, ..held.clone() }
 }

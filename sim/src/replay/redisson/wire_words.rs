@@ -20,7 +20,8 @@ pub fn is_renewal(held: &HeldCommand) -> bool {
     match words_of(held).as_slice() {
         [name, text, ..] => {
             let looks_at_holder = text.contains("hexists") || text.contains("hget");
-            name == "EVAL" && text.contains("pexpire") && looks_at_holder && !text.contains("hincrby")
+            let raises_count = text.to_ascii_lowercase().contains("hincrby");
+            name == "EVAL" && text.contains("pexpire") && looks_at_holder && !raises_count
         }
         _ => false,
     }

@@ -19,6 +19,7 @@ mod spin;
 mod toy;
 mod translation;
 mod translator;
+mod value_multi;
 
 use lockstep_model::config::LockKind;
 
@@ -37,6 +38,7 @@ pub const KINDS: &[&dyn Translation] = &[
     &fenced::FencedTranslation,
     &spin::SpinTranslation,
     &multi::MultiTranslation,
+    &value_multi::ValueMultiTranslation,
     #[cfg(feature = "toy")]
     &toy::ToyTranslation,
 ];

@@ -1,7 +1,9 @@
 //! The dictionary of three languages: what an action of the model is in our scripts and commands, and in Redisson. The page
 //! `docs/protocol.md` is made of it.
 
-use lockstep_model::config::{AcquireRule, Downgrade, ExtendRule, FinalLease, ReadRenewal, ReleaseRule, TokenRule};
+use lockstep_model::config::{
+    AcquireRule, Downgrade, ExtendRule, FinalLease, ReadRenewal, ReleaseRule, TokenRule, ValueSet,
+};
 use lockstep_model::{Action, ActionKind};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
@@ -111,6 +113,11 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         );
         rows.insert(2, row(ProtocolPart::ReadToken, words(&request), "RedissonFencedLock.getTokenAsync"));
     }
+    if translation.kind().facts().value_sets.is_there() {
+        let once = RequestContext { may_queue: false, ..context(true) };
+        let once = words(&translation.acquire(&once, &caller));
+        rows.insert(1, row(ProtocolPart::Acquire, format!("wait_limit = 0: {once}"), redisson.acquire));
+    }
     if let Some(request) = translation.leave_queue(&with_receipts, &caller) {
         let once = RequestContext { may_queue: false, ..context(true) };
         let once = words(&translation.acquire(&once, &caller));
@@ -185,6 +192,8 @@ fn context(has_receipts: bool) -> RequestContext {
         token: TokenRule::WithGrant,
         read_renewal: ReadRenewal::OwnHolds,
         downgrade: Downgrade::Silent,
+        values: ValueSet::ALL,
+        clock_ahead_ms: 0,
         deletes_receipts: has_receipts,
     }
 }

@@ -2,7 +2,7 @@
 
 use lockstep_model::Action;
 use lockstep_model::config::{
-    AcquireRule, Downgrade, ExtendRule, FinalLease, LockKind, ReadRenewal, ReleaseRule, TokenRule,
+    AcquireRule, Downgrade, ExtendRule, FinalLease, LockKind, ReadRenewal, ReleaseRule, TokenRule, ValueSet,
 };
 use lockstep_redis::{HoldValue, HolderId, Lease, Names, Scripts};
 
@@ -26,7 +26,7 @@ pub struct RequestContext {
     pub receipt_lease: Lease,
     /// For how long a caller queues, ms, in kinds with a queue.
     pub queue_wait_ms: u64,
-    /// Whether a refused caller queues there.
+    /// Whether a refused caller queues there, or waits, in kinds that are asked in another way then.
     pub may_queue: bool,
     /// Whether releases leave receipts, in kinds that know them.
     pub has_receipts: bool,
@@ -42,6 +42,10 @@ pub struct RequestContext {
     pub read_renewal: ReadRenewal,
     /// Whom a writer tells that releases and reads on, in kinds with readers.
     pub downgrade: Downgrade,
+    /// Which values the client names, in kinds that have several.
+    pub values: ValueSet,
+    /// How far its wall clock is ahead of the clock of the history, ms; read in such kinds only.
+    pub clock_ahead_ms: u64,
     /// Whether a client deletes the receipt of a release that was answered.
     pub deletes_receipts: bool,
 }
@@ -143,6 +147,11 @@ pub trait Translation: Sync {
     fn message_of(&self, action: Action) -> Option<&'static str> {
         let _ = action;
         None
+    }
+
+    /// The name in Redis of this field of a hash.
+    fn field_name(&self, field: &str) -> String {
+        field.to_owned()
     }
 
     /// The model's reply "busy" in the words of [`replies`](super::replies): with the TTL only where the script answers it.

@@ -1,5 +1,7 @@
 //! Speaks for the clients of one scenario, whatever the kind of their lock.
 
+use std::collections::BTreeMap;
+
 use lockstep_model::client::Verb;
 use lockstep_model::config::{AnsweredReceipt, RenewalTimer};
 use lockstep_model::trace::{
@@ -66,7 +68,7 @@ impl Translator {
                 far_ms: config.far_ms(),
                 receipt_lease,
                 queue_wait_ms: ms_of(own.time.wait_limit.filter(|limit| *limit > 0).or(own.time.queue_wait)),
-                may_queue: own.time.wait_limit != Some(0),
+                may_queue: own.asks_as_waiter(config.settings_of(client)),
                 has_receipts: own.protocol.receipts,
                 acquire: own.protocol.acquire,
                 release: own.protocol.release,
@@ -74,6 +76,8 @@ impl Translator {
                 token: own.protocol.token,
                 read_renewal: own.protocol.read_renewal,
                 downgrade: own.protocol.downgrade,
+                values: own.clients.values,
+                clock_ahead_ms: ms_of(Some(own.clients.clock_ahead)),
                 // Where request and answer are one step nobody reads one, and the model has none.
                 deletes_receipts: !own.is_split() || own.protocol.answered_receipt == AnsweredReceipt::Delete,
             })
@@ -362,7 +366,9 @@ impl Translator {
         let (key_type, content) = match &key.value {
             KeyValue::String(value) => ("string", vec![value.clone()]),
             KeyValue::Hash(fields) => {
-                ("hash", fields.iter().flat_map(|(field, number)| pair((field, number.to_string()))).collect())
+                let name = |field: &String| self.translation.field_name(field);
+                let fields: BTreeMap<_, _> = fields.iter().map(|(field, content)| (name(field), content)).collect();
+                ("hash", fields.iter().flat_map(|(field, content)| pair((field, content.to_string()))).collect())
             }
             KeyValue::List(items) => ("list", items.clone()),
             KeyValue::Zset(members) => {

@@ -14,9 +14,9 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         TOP,
         "lock",
-        "\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\", \"spin\" or \"multi\"",
+        "\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\", \"spin\", \"multi\" or \"value-multi\"",
         "",
-        "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock, read-write lock, fenced lock, spin lock or multi lock",
+        "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock, read-write lock, fenced lock, spin lock, multi lock or lock over several values",
     ),
     key(
         "time",
@@ -202,6 +202,21 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "\"both\", \"reader\" or \"writer\"",
         "\"both\"",
         "whether this client of a read-write lock reads, writes, or does both with one thread of its application",
+    ),
+    key(
+        CLIENT,
+        "values",
+        "a list of values, for example [1, 2]",
+        "[1, 2]",
+        "which values this client of a lock over several names: it takes all of them or none, and those that name different ones hold at once",
+    ),
+    key(
+        CLIENT,
+        "clock_ahead",
+        TICKS_OR_NONE,
+        "0",
+        "how far the wall clock of this client is ahead of the right one, in a lock over several values: its scripts are told what time it is \
+         there, and compare that with the deadlines of others",
     ),
     key(
         "cluster",

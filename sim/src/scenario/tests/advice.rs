@@ -25,14 +25,11 @@ fn a_name_of_redis_or_redisson_leads_to_the_key_or_word_here() {
 #[test]
 fn the_accepted_words_are_listed_once() {
     for word in ["mutex", "rlock"] {
-        let picture = picture(&SMALLEST.replace("reentrant", word));
-        assert_eq!(
-            picture
-                .matches("\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\", \"spin\" or \"multi\"")
-                .count(),
-            1,
-            "{picture}"
-        );
+        // The list is longer than a line.
+        let picture = picture(&SMALLEST.replace("reentrant", word)).split_whitespace().collect::<Vec<_>>().join(" ");
+        let list =
+            "\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\", \"spin\", \"multi\" or \"value-multi\"";
+        assert_eq!(picture.matches(list).count(), 1, "{picture}");
     }
 }
 

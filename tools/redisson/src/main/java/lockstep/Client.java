@@ -3,6 +3,7 @@ package lockstep;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -22,6 +23,7 @@ final class Client {
     private static final String SPIN = "spin:";
     private static final String FENCED = "fenced:";
     private static final String MULTI = "multi:";
+    private static final String VALUES = "values:";
 
     private final RedissonClient redisson;
     private final Reports reports;
@@ -30,7 +32,8 @@ final class Client {
     /**
      * Lock objects, by their names here: {@code LOCK}, or {@code LOCK/ANYTHING} where a lock has several; {@code fair:} before it:
      * a fair lock; {@code rw:read:} or {@code rw:write:}: one of the two locks of a read-write lock; {@code spin:MILLISECONDS:}: a
-     * spin lock with that back-off; {@code fenced:}: a fenced lock; {@code multi:LOCK,LOCK}: a multi lock of these, in this order.
+     * spin lock with that back-off; {@code fenced:}: a fenced lock; {@code multi:LOCK,LOCK}: a multi lock of these, in this order;
+     * {@code values:ONE,OTHER:}: these values of a lock over several.
      */
     private final Map<String, RLock> locks = new HashMap<>();
     /** What the call of each thread waits for, where it is a future. */
@@ -121,6 +124,10 @@ final class Client {
         if (lock.startsWith(MULTI)) {
             String[] parts = lock.substring(MULTI.length()).split(",");
             return redisson.getMultiLock(Arrays.stream(parts).map(redisson::getLock).toArray(RLock[]::new));
+        }
+        if (lock.startsWith(VALUES)) {
+            String[] words = lock.split(":", 3);
+            return Versions.valueLock(redisson, words[2], List.of(words[1].split(",")));
         }
         return lock.startsWith(FAIR) ? redisson.getFairLock(lock.substring(FAIR.length())) : redisson.getLock(lock);
     }

@@ -4,6 +4,7 @@ import java.lang.reflect.Field;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.Map;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -175,6 +176,14 @@ final class Versions {
     /** 3.15 has no such lock. */
     static RLock fencedLock(RedissonClient redisson, String name) throws ReflectiveOperationException {
         return (RLock) RedissonClient.class.getMethod("getFencedLock", String.class).invoke(redisson, name);
+    }
+
+    /** Since 3.43 at the latest; 3.15 has none over values. */
+    static RLock valueLock(RedissonClient redisson, String group, Collection<?> values)
+            throws ReflectiveOperationException {
+        return (RLock) RedissonClient.class
+                .getMethod("getMultiLock", String.class, Collection.class)
+                .invoke(redisson, group, values);
     }
 
     /** Since 3.47 a strategy, which by default draws a random delay; before, a fixed interval, or none that can be set. */
