@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lockstep_model::Happening;
 use lockstep_model::config::{
-    AcceptedTokens, Bound, Fault, Faults, Fencing, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule,
-    WriteDelay,
+    AcceptedTokens, Bound, ClientTables, Fault, Faults, Fencing, NetworkMode, Profile, PromoteRule, Resend, Resource,
+    WaitRule, WriteDelay,
 };
 use lockstep_model::mutants::Mutant;
 use lockstep_model::outcomes::SWITCH_VALUES;
@@ -213,7 +213,16 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
         (config.lock, config.time.wait_limit, config.clients.acquires) = (queueing.lock, Some(1), Some(1));
         config
     });
+    let [parts_of_demoted, parts_of_counting] = [demoted, counting].map(|config| {
+        let mut parts = scenario("multi-tries-once").config;
+        (parts.clients.count, parts.client, parts.time.renew_every) = (1, ClientTables::NONE, None);
+        (parts.cluster, parts.network, parts.faults) = (config.cluster, config.network, config.faults);
+        (parts.faults.foreign_release, parts.faults.force_release) = (0, 0);
+        parts
+    });
     vec![
+        ("whoever takes or gives back parts on a master that was demoted", parts_of_demoted),
+        ("whoever takes or gives back parts on a master that hears of no replica", parts_of_counting),
         ("whoever leaves the queue of a master that is dead, or whose last save failed", leaving),
         ("whoever leaves the queue of a master that was demoted", leaving_demoted),
         ("whoever leaves the queue of a master that hears of no replica", leaving_counting),

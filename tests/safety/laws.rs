@@ -119,10 +119,9 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
     time.poll_every = twice(time.poll_every)?;
     // A key with 0 ticks left is gone one tick later, however long that is: only what a waiter sleeps beyond is a time.
     time.ask_again_after = twice(time.ask_again_after)? - 1;
-    time.queue_wait = match time.queue_wait {
-        Some(ticks) => Some(twice(ticks)?),
-        None => None,
-    };
+    for ticks in [&mut time.queue_wait, &mut time.round_wait].into_iter().flatten() {
+        *ticks = twice(*ticks)?;
+    }
     time.jump = time.jump.checked_mul(2).filter(|jump| jump.abs() <= MAX_JUMP)?;
     let cluster = &mut finer.cluster;
     for ticks in [

@@ -37,6 +37,8 @@ impl<L: Lock> Named<L> {
 impl<L: Lock> Lock for Named<L> {
     const FACTS: Facts = L::FACTS;
     const NAMES: u8 = MAX_NAMES;
+    /// Worlds of several names have one size.
+    const HAS_SMALL_WORLDS: bool = false;
 
     type Values = L::Values;
     type Tokens = L::Tokens;

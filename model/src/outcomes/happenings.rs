@@ -22,7 +22,8 @@ impl Happening {
         let sleeps = is_contended(config) && config.waits();
         match self {
             Self::Granted | Self::Wrote => true,
-            Self::Reentered => can_hold_twice(config),
+            // A part that a release did not get to is taken again by the next call.
+            Self::Reentered => can_hold_twice(config) || config.has_parts(),
             Self::Refused => is_contended(config),
             Self::Published => config.lock.facts().publishes(),
             Self::FellAsleep => sleeps,
