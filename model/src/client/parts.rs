@@ -39,6 +39,14 @@ impl Client {
     pub(crate) fn is_in_call(&self) -> bool {
         self.threads.iter().any(|thread| !matches!(thread.phase, Phase::Idle | Phase::Dead))
     }
+
+    /// Whether it is inside a call that waits for them: not one that asks once, nor one that gives all back.
+    pub(crate) fn waits_for_parts(&self) -> bool {
+        self.threads.iter().any(|thread| match thread.phase {
+            Phase::NextPart | Phase::GivingBack => thread.wait_left != Timer::OFF,
+            _ => thread.is_waiting(),
+        })
+    }
 }
 
 impl Thread {

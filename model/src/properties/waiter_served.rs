@@ -33,7 +33,7 @@ fn applies(config: &Config) -> Result<(), &'static str> {
 pub(super) fn pending<Y: Layout>(world: &World<Y>, holder: Holder) -> bool {
     // A client that takes several parts waits as one: also while it gives back what it has, to begin anew.
     if Y::Lock::FACTS.parts.is_there() {
-        return holder.thread() == 0 && world.client(holder.client()).is_in_call();
+        return holder.thread() == 0 && world.client(holder.client()).waits_for_parts();
     }
     let thread = world.thread(holder);
     thread.is_waiting() && thread.phase != Phase::Asking
