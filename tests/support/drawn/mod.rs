@@ -6,7 +6,7 @@
 
 mod for_redisson;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fmt::Write as _;
 use std::iter;
@@ -520,7 +520,9 @@ const ROWS: &[DrawnKey] = &[
 const OWN_ROWS: &[DrawnKey] = &[
     row("lease", TICKS, 40, |said| !said.is("renew_every", "2") && !said.is("renew_every", "3")),
     row("renew_every", &["1", "\"none\""], 30, |_| true),
-    row("wait_limit", &["0", "1", "2", "\"none\""], 30, |_| true),
+    row("wait_limit", &["0", "1", "2", "\"none\""], 30, |said| !said.has_parts()),
+    // Without a limit it makes rounds, and their length is said for all.
+    row("wait_limit", &["0", "1", "2"], 30, Said::has_parts),
     row("hold_at_most", TICKS, 30, |said| !said.is("hold_for_ever", "true")),
     row("acquires", &["0", "1", "2"], 40, |_| true),
     row("role", &["\"reader\"", "\"writer\"", "\"both\""], 60, Said::shares),
@@ -530,7 +532,6 @@ const OWN_ROWS: &[DrawnKey] = &[
         90,
         Said::has_parts,
     ),
-    row("profile", PROFILES, 40, |said| !said.shares() && !said.spins()),
     row("values", &["[1]", "[1]", "[2]", "[1, 2]"], 60, Said::names_values),
     row("clock_ahead", &["0", "1", "2", "3", "4"], 40, Said::names_values),
     row("profile", PROFILES, 40, |said| !said.shares() && !said.spins() && !said.names_values()),
@@ -644,7 +645,9 @@ fn text<'a>(
         }
     }
     let own = OWN_ROWS.iter().zip(own).filter(|(row, _)| is_careless || (row.goes_with)(&said));
-    let own: String = own.filter_map(|(row, value)| Some(format!("{} = {}\n", row.key, value.as_ref()?))).collect();
+    let mut told = BTreeSet::new();
+    let own = own.filter_map(|(row, value)| Some((row.key, (*value)?))).filter(|(key, _)| told.insert(*key));
+    let own: String = own.map(|(key, value)| format!("{key} = {value}\n")).collect();
     let mut text = String::new();
     for (table, _) in TABLES {
         let keys = KEYS.iter().filter(|key| key.table == table);
