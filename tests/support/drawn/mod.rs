@@ -260,7 +260,7 @@ const ROWS: &[DrawnKey] = &[
     row("threads", &["2"], 100, Said::shares),
     row("threads", &["2"], 30, Said::spins),
     row("max_holds", &["1", "2", "2", "3"], 30, Said::reenters),
-    row("acquires", TICKS, 100, Said::names_values),
+    row("acquires", TICKS, 100, |said| said.names_values() || said.has_parts()),
     row("acquires", TICKS, 40, |_| true),
     row("acquires", TICKS, 90, |said| said.is_split() && said.some("delay")),
     row("tick_ms", &["1", "1000", "2000", "60000", "3600000"], 8, |_| true),
