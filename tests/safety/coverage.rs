@@ -220,7 +220,11 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
         (parts.faults.foreign_release, parts.faults.force_release) = (0, 0);
         parts
     });
+    let mut left_behind = scenario("multi-tries-once").config;
+    (left_behind.clients.count, left_behind.client, left_behind.time.renew_every) = (1, ClientTables::NONE, None);
+    (left_behind.clients.acquires, left_behind.time.hold_at_most) = (Some(2), None);
     vec![
+        ("whoever takes a part again that the release before did not get to", left_behind),
         ("whoever takes or gives back parts on a master that was demoted", parts_of_demoted),
         ("whoever takes or gives back parts on a master that hears of no replica", parts_of_counting),
         ("whoever leaves the queue of a master that is dead, or whose last save failed", leaving),

@@ -58,7 +58,8 @@ pub(super) const fn releases_any(config: &Config) -> bool {
 
 /// Whether a thread can be stored as holding twice: by re-entry, or by an acquire that was resent.
 pub(super) fn can_hold_twice(config: &Config) -> bool {
-    config.lock.facts().reentry.is_there() && (config.is_split() || can_reenter(config))
+    // A part that a release did not get to is taken again by the next call.
+    config.has_parts() || config.lock.facts().reentry.is_there() && (config.is_split() || can_reenter(config))
 }
 
 /// Whether there is another thread that could hold.

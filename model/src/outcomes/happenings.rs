@@ -22,8 +22,7 @@ impl Happening {
         let sleeps = is_contended(config) && config.waits();
         match self {
             Self::Granted | Self::Wrote => true,
-            // A part that a release did not get to is taken again by the next call.
-            Self::Reentered => can_hold_twice(config) || config.has_parts(),
+            Self::Reentered => can_hold_twice(config),
             Self::Refused => is_contended(config),
             Self::Published => config.lock.facts().publishes(),
             Self::FellAsleep => sleeps,
