@@ -152,7 +152,8 @@ impl ActionKind {
                 (ReplyKind::Released, always),
                 // A part that a call has left behind is entered once more by the next one.
                 (ReplyKind::StillHeld, |config| {
-                    can_reenter(config) || config.shares() || config.has_parts() && can_keep_released(config)
+                    let leaves_parts = config.has_parts() && (can_keep_released(config) || can_lose_grant(config));
+                    can_reenter(config) || config.shares() || leaves_parts
                 }),
                 (ReplyKind::NotHeld, can_lose_grant),
                 (ReplyKind::Unreachable, Config::can_be_unreachable),
