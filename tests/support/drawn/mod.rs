@@ -646,8 +646,11 @@ fn text<'a>(
     }
     let own = OWN_ROWS.iter().zip(own).filter(|(row, _)| is_careless || (row.goes_with)(&said));
     let mut told = BTreeSet::new();
-    let own = own.filter_map(|(row, value)| Some((row.key, (*value)?))).filter(|(key, _)| told.insert(*key));
-    let own: String = own.map(|(key, value)| format!("{key} = {value}\n")).collect();
+    let own = own.filter_map(|(row, value)| {
+        let value = (*value)?;
+        told.insert(row.key).then(|| format!("{} = {value}\n", row.key))
+    });
+    let own: String = own.collect();
     let mut text = String::new();
     for (table, _) in TABLES {
         let keys = KEYS.iter().filter(|key| key.table == table);
