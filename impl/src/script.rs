@@ -177,6 +177,14 @@ pub(crate) fn one_or_zero<R>(value: &Value, one: R, zero: R) -> Option<R> {
     }
 }
 
+/// One of the three replies of a script that answers 1, 0 or nil.
+pub(crate) fn one_zero_or_nil<R>(value: &Value, one: R, zero: R, nil: R) -> Option<R> {
+    match value {
+        Value::Nil => Some(nil),
+        _ => one_or_zero(value, one, zero),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -17,13 +17,12 @@ const HISTORIES: u32 = 4;
 const IN_ROUNDS: &str = "tick_ms = 3000\nlease = 3\nrenew_every = 1\nround_wait = 1\nhold_at_most = 1\n\
                          [[client]]\nacquires = 2\n[[client]]\nacquires = 2\nparts = \"reversed\"";
 /// Calls with a limit that name their lease, beside one that uses a part alone.
-const WITH_LIMIT: &str =
-    "lease = 2\nwait_limit = 1\nhold_at_most = 1\n[[client]]\n[[client]]\n[[client]]\nparts = \"second-only\"";
+const WITH_LIMIT: &str = "lease = 2\nwait_limit = 1\nhold_at_most = 1\n[clients]\nacquires = 3\n[[client]]\n[[client]]\n[[client]]\nparts = \"second-only\"";
 /// A call that names its lease in seconds, and another client that keeps one of its locks for longer than a round.
-const NAMES_SECONDS: &str = "tick_ms = 1000\nlease = 4\nround_wait = 3\nhold_at_most = 4\n\
+const NAMES_SECONDS: &str = "tick_ms = 1000\nlease = 4\nround_wait = 3\nhold_at_most = 4\n[clients]\nacquires = 3\n\
                              [[client]]\nhold_at_most = 1\n[[client]]\nlease = 6\nparts = \"second-only\"";
 /// Holds that are longer than the lease of the one who has them.
-const TOO_LONG: &str = "lease = 2\nwait_limit = 0\nhold_at_most = 4\n[clients]\ncount = 2";
+const TOO_LONG: &str = "lease = 2\nwait_limit = 0\nhold_at_most = 4\n[clients]\ncount = 2\nacquires = 3";
 
 fn world(profile: &str, keys: &str, protocol: &str) -> Scenario {
     let kind = LockKind::ALL.iter().find(|kind| kind.facts().parts.is_there()).expect("a kind with parts");
@@ -122,8 +121,7 @@ fn a_release_stops_at_a_part_that_is_gone() {
 /// The waiter begins anew, and its caller is told nothing (docs/facts/family.md#a-call-that-nothing-ends).
 #[test]
 fn an_interrupt_ends_no_call() {
-    const WAITS: &str =
-        "lease = 3\nrenew_every = 1\nwait_limit = 3\nhold_at_most = 2\n[clients]\ncount = 2\n[faults]\ninterrupt = 1";
+    const WAITS: &str = "lease = 3\nrenew_every = 1\nwait_limit = 3\nhold_at_most = 2\n[clients]\ncount = 2\nacquires = 3\n[faults]\ninterrupt = 1";
     let waits = [
         Action::Acquire { client: 1, thread: 0 },
         Action::NextPart { client: 1, thread: 1 },

@@ -10,7 +10,7 @@ use lockstep_sim::museum::{
 };
 use lockstep_sim::render::museum::{self, keys};
 use lockstep_tests::drawn::from_environment;
-use lockstep_tests::page::{self, table};
+use lockstep_tests::page::{self, NOTHING, table};
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
@@ -129,7 +129,7 @@ fn row(exhibit: &Exhibit) -> Vec<String> {
     let outcome = outcome.unwrap_or_else(|error| panic!("{}: {error}", exhibit.id));
     let found = outcome.properties.into_iter().find(|found| found.property == exhibit.property);
     let trace = found.and_then(|found| found.trace).unwrap_or_else(|| panic!("{} is in no world", exhibit.id));
-    let listed = |versions: &[String]| if versions.is_empty() { "–".to_owned() } else { versions.join(", ") };
+    let listed = |versions: &[String]| if versions.is_empty() { NOTHING.to_owned() } else { versions.join(", ") };
     vec![
         exhibit.id.clone(),
         exhibit.title.clone(),

@@ -15,7 +15,7 @@ use lockstep_sim::replay::{Player, ReplayError, suited};
 use lockstep_sim::scenario::{BuiltIn, Scenario};
 use lockstep_sim::telling_apart::{Apart, ApartLimits, histories_apart};
 use lockstep_tests::drawn::from_environment;
-use lockstep_tests::page::{self, table};
+use lockstep_tests::page::{self, NOTHING, table};
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
@@ -330,7 +330,7 @@ impl fmt::Display for ValueSeen {
             Self::NotSeen { world } => write!(f, "not seen (`{world}`)"),
             Self::NotFound => f.write_str("not found"),
             Self::Same => f.write_str("same"),
-            Self::Nothing => f.write_str("–"),
+            Self::Nothing => f.write_str(NOTHING),
         }
     }
 }

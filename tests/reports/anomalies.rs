@@ -8,7 +8,7 @@ use lockstep_sim::check::{CheckOutcome, PropertyOutcome};
 use lockstep_sim::scenario::Scenario;
 
 use crate::runs::{ALL, ScenarioLine, edited, exhaust, known, same_world};
-use lockstep_tests::page::{self, listed, table};
+use lockstep_tests::page::{self, NOTHING, listed, table};
 
 /// A topic under which a reader looks for an anomaly.
 struct AnomalyGroup {
@@ -492,7 +492,7 @@ fn row((scenario, outcome): &(Scenario, CheckOutcome)) -> Vec<String> {
     let violated: Vec<_> = violated.map(steps).collect();
     let repairs = REPAIRS.iter().filter(|(name, _)| *name == scenario.name);
     let repairs: Vec<_> = repairs.map(|(name, lines)| repair(name, lines)).collect();
-    let repairs = if repairs.is_empty() { "–".to_owned() } else { repairs.join("<br>") };
+    let repairs = if repairs.is_empty() { NOTHING.to_owned() } else { repairs.join("<br>") };
     vec![format!("`{}`", scenario.name), scenario.story.clone(), violated.join("<br>"), repairs]
 }
 

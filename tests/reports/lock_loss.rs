@@ -12,7 +12,7 @@ use lockstep_sim::scenario::Scenario;
 
 use crate::runs::{self, ScenarioLine, edited, exhaust, found, known, verdict_words};
 use crate::{answers, minimal};
-use lockstep_tests::page::{self, table, thousands};
+use lockstep_tests::page::{self, NOTHING, table, thousands};
 
 const PAGE: &str = "reports/lock-loss.md";
 const LOSES: &str = "failover-loses-the-grant";
@@ -176,7 +176,7 @@ fn row(name: &str, lines: &[ScenarioLine], expected: Verdict) -> Vec<String> {
         PromoteRule::Coordinated => "any; a hand-over waits until it has everything",
         PromoteRule::Forced => "any; a hand-over waits for its time-out at most",
     };
-    let called = runs::same_world(&scenario).map_or_else(|| "–".to_owned(), |name| format!("`{name}`"));
+    let called = runs::same_world(&scenario).map_or_else(|| NOTHING.to_owned(), |name| format!("`{name}`"));
     let verdict = found(&outcome, PROPERTY);
     assert_eq!(verdict.verdict, expected, "the page says so of {name} with {lines:?}");
     let verdict = verdict_words(verdict);

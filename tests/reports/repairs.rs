@@ -19,7 +19,7 @@ use lockstep_sim::render::words;
 use lockstep_sim::scenario::{BuiltIn, Scenario};
 
 use lockstep_tests::drawn::from_environment;
-use lockstep_tests::page::{self, table};
+use lockstep_tests::page::{self, NOTHING, table};
 
 /// A world on the page, and how it is surveyed.
 struct SurveyedWorld {
@@ -176,7 +176,7 @@ fn singles() -> String {
                 let found = outcome.properties.iter();
                 let found = found.filter(|found| broken.contains(&found.property) && wanted.contains(&found.verdict));
                 let found: Vec<_> = found.map(|found| format!("`{}`", found.property)).collect();
-                if found.is_empty() { "–".to_owned() } else { found.join(", ") }
+                if found.is_empty() { NOTHING.to_owned() } else { found.join(", ") }
             };
             let holding = with(&[Verdict::Holds, Verdict::HoldsWithinBounds, Verdict::Vacuous]);
             rows.push(vec![format!("`{name}`"), format!("`{}`", repair.name), holding, with(&[Verdict::Violated])]);

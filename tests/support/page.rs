@@ -8,6 +8,9 @@ pub use lockstep_sim::render::words::thousands;
 /// Set by `make reports`: pages are written instead of compared.
 const WRITE: &str = "LOCKSTEP_WRITE_REPORTS";
 
+/// A cell of a table of which there is nothing to say.
+pub const NOTHING: &str = "–";
+
 /// Whether pages are written, and not compared.
 pub fn is_writing() -> bool {
     std::env::var_os(WRITE).is_some_and(|value| !value.is_empty())

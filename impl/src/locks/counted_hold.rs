@@ -7,7 +7,7 @@
 use redis::Value;
 
 use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
-use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
+use crate::script::{Call, ScriptReply, Scripts, one_or_zero, one_zero_or_nil};
 
 /// The message that is published when the lock becomes free: one waiter may try to take it.
 pub const UNLOCK_MESSAGE: &str = "0";
@@ -104,12 +104,7 @@ impl ScriptReply for ReleaseReply {
     const EXPECTED: &'static str = "1, 0 or nil";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
-        match value {
-            Value::Int(1) => Some(Self::Released),
-            Value::Int(0) => Some(Self::StillHeld),
-            Value::Nil => Some(Self::NotHeld),
-            _ => None,
-        }
+        one_zero_or_nil(value, Self::Released, Self::StillHeld, Self::NotHeld)
     }
 }
 

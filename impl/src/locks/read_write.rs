@@ -12,7 +12,7 @@ use redis::{ConnectionLike, Value};
 use crate::connected::ConnectedLock;
 use crate::error::Error;
 use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
-use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
+use crate::script::{Call, ScriptReply, Scripts, one_or_zero, one_zero_or_nil};
 
 /// The scripts, by kind and verb.
 pub(super) const SCRIPTS: [(&str, &str); 10] = [
@@ -203,12 +203,7 @@ impl ScriptReply for ReadWriteReleaseReply {
     const EXPECTED: &'static str = "1, 0 or nil";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
-        match value {
-            Value::Int(1) => Some(Self::Released),
-            Value::Int(0) => Some(Self::StillHeld),
-            Value::Nil => Some(Self::NotHeld),
-            _ => None,
-        }
+        one_zero_or_nil(value, Self::Released, Self::StillHeld, Self::NotHeld)
     }
 }
 

@@ -6,7 +6,7 @@
 use core::hash::{Hash, Hasher};
 
 use super::contract::{
-    HoldMode, KeyFamily, Lapsed, LockContext, LockReply, Outcome, Publish, Requester, StoredHold, Writes,
+    HoldMode, KeyFamily, Lapsed, LockContext, LockReply, LockRequest, Outcome, Publish, Requester, StoredHold, Writes,
 };
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
@@ -50,6 +50,19 @@ impl CountedHold {
         let mode = HoldMode::Exclusive;
         let hold = move |holder| StoredHold { by: Requester::of(holder), mode, count, remaining };
         holder.map(hold).into_iter()
+    }
+
+    /// What the script of a request does to it.
+    pub(super) fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
+        match request {
+            LockRequest::Acquire(Requester { holder, .. }) => self.acquire(context, holder),
+            LockRequest::Renew(Requester { holder, .. }) => self.renew(context, holder),
+            LockRequest::Release(Requester { holder, .. }) => self.release(context, holder),
+            LockRequest::Force => self.force(),
+            LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) => {
+                unreachable!("the scenario reader allows it for kinds that have it only")
+            }
+        }
     }
 
     /// Takes it, or enters once more, unless somebody else holds.

@@ -9,10 +9,11 @@ use core::hash::{Hash, Hasher};
 use std::collections::BTreeMap;
 
 use super::contract::{
-    CallNames, Facts, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish, QueuedWaiter,
-    Requester, StoredHold, Support, Waiting, Writes,
+    KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish, QueuedWaiter, Requester,
+    StoredHold, Writes,
 };
 use super::counted_hold::CountedHold;
+use super::facts::{CallNames, Facts, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
 use super::tokens::NoTokens;

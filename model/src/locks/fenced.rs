@@ -8,10 +8,10 @@
 use core::hash::{Hash, Hasher};
 
 use super::contract::{
-    CallNames, Facts, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Requester, StoredHold,
-    StoredToken, Support, Waiting, Writes,
+    KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Requester, StoredHold, StoredToken, Writes,
 };
 use super::counted_hold::CountedHold;
+use super::facts::{CallNames, Facts, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
 use super::tokens::HeldTokens;
@@ -85,12 +85,7 @@ impl Lock for Fenced {
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
         match request {
             LockRequest::Acquire(Requester { holder, .. }) => self.acquire(context, holder),
-            LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) => {
-                unreachable!("the scenario reader allows it for kinds that have it only")
-            }
-            LockRequest::Renew(Requester { holder, .. }) => self.around(self.hold.renew(context, holder)),
-            LockRequest::Release(Requester { holder, .. }) => self.around(self.hold.release(context, holder)),
-            LockRequest::Force => self.around(self.hold.force()),
+            other => self.around(self.hold.execute(context, other)),
         }
     }
 

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::contract::{Facts, Lock};
+use super::contract::Lock;
+use super::facts::Facts;
 use super::named::Named;
 use super::{fair, fenced, multi, plain, read_write, reentrant, spin, value_multi};
 

@@ -5,6 +5,7 @@
 pub mod batch;
 pub mod contract;
 pub mod counted_hold;
+pub mod facts;
 pub mod fair;
 pub mod fenced;
 pub mod holder;
@@ -12,6 +13,7 @@ pub mod keys;
 pub mod kind;
 pub mod multi;
 pub mod named;
+pub mod one_hold;
 pub mod plain;
 pub mod procedure;
 pub mod read_write;
@@ -26,9 +28,8 @@ pub mod value_multi;
 pub mod value_set;
 pub mod values;
 
-pub use contract::{
-    Facts, Lock, LockContext, LockReply, LockRequest, Outcome, QueuedWaiter, Requester, StoredHold, Support, Waiting,
-};
+pub use contract::{Lock, LockContext, LockReply, LockRequest, Outcome, QueuedWaiter, Requester, StoredHold};
+pub use facts::{Facts, Support, Waiting};
 pub use holder::Holder;
 pub use kind::{LockKind, WithKind};
 pub use receipts::Receipt;

@@ -5,23 +5,21 @@
 //! In which order the parts are taken and given back is not here (`procedure`, `client/parts`): Redis knows of no multi lock.
 //! Source: docs/facts/family.md#multi.
 
-use super::contract::{
-    CallNames, Facts, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Requester, StoredHold,
-    Support, Waiting, Writes,
-};
+use super::contract::{KeyFamily, LockContext, LockReply, LockRequest, Outcome, Requester, Writes};
 use super::counted_hold::CountedHold;
+use super::facts::{CallNames, Facts, Support, Waiting};
 use super::holder::Holder;
-use super::keys::Key;
 use super::named::Named;
-use super::tokens::NoTokens;
-use super::values::NoValues;
+use super::one_hold::{OneHold, OneHoldKind};
 
 /// The hash under the name of the part, and its TTL.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(transparent)]
-pub struct Part(CountedHold);
+pub type Part = OneHold<PartRules>;
 
-impl Lock for Part {
+/// The rules of a counted hold, and a TTL that is set apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct PartRules;
+
+impl OneHoldKind for PartRules {
     const FACTS: Facts = Facts {
         name: "multi",
         other_names: &["multilock", "redissonmultilock"],
@@ -55,58 +53,18 @@ impl Lock for Part {
     const HAS_SMALL_WORLDS: bool = false;
     const HAS_SPLIT_WORLDS: bool = false;
 
-    type Values = NoValues;
-    type Tokens = NoTokens;
-    type Several = Named<Self>;
+    type Several = Named<Part>;
 
-    fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
-        let hold = match request {
-            LockRequest::Acquire(Requester { holder, .. }) => self.0.acquire(context, holder),
-            LockRequest::SetTtl(Requester { holder, .. }) => self.0.set_ttl(context, holder),
-            LockRequest::Renew(Requester { holder, .. }) => self.0.renew(context, holder),
-            LockRequest::Release(Requester { holder, .. }) => self.0.release(context, holder),
-            LockRequest::LeaveQueue(_) | LockRequest::Force => {
-                unreachable!("the scenario reader allows it for kinds that have it only")
-            }
-        };
-        hold.map(Self)
-    }
-
-    fn holders(&self) -> impl Iterator<Item = StoredHold> {
-        self.0.holders()
-    }
-
-    fn pass(self, context: LockContext, ticks: i8) -> (Self, Lapsed) {
-        let (hold, lapsed) = self.0.pass(context, ticks);
-        (Self(hold), lapsed)
-    }
-
-    fn without(self, slot: KeyFamily) -> Self {
-        match slot {
-            KeyFamily::Lock => Self::default(),
-            KeyFamily::Receipt | KeyFamily::Queue | KeyFamily::Hold | KeyFamily::Token => self,
+    fn execute(hold: CountedHold, context: LockContext, request: LockRequest) -> Outcome<CountedHold> {
+        match request {
+            LockRequest::SetTtl(Requester { holder, .. }) => hold.set_ttl(context, holder),
+            other => hold.execute(context, other),
         }
     }
 
-    fn without_ttl(self) -> Self {
-        Self(self.0.without_ttl())
-    }
-
-    fn persisted(self) -> Self {
-        Self(self.0.persisted())
-    }
-
-    fn with_ttl_of(self, own: Self) -> Self {
-        Self(self.0.with_ttl_of(own.0))
-    }
-
     /// To Redis a client is one holder, whichever part it has.
-    fn keys(&self) -> Vec<Key> {
-        self.0.renamed(|holder| Holder::new(holder.client(), 0)).keys()
-    }
-
-    fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self {
-        Self(self.0.renamed(rename))
+    fn stored_as(holder: Holder) -> Holder {
+        Holder::new(holder.client(), 0)
     }
 }
 

@@ -5,8 +5,9 @@
 //! (`client/named_renewals`) has to know that there is more than one.
 
 use super::contract::{
-    Facts, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Requester, StoredHold, Writes,
+    KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Requester, StoredHold, Writes,
 };
+use super::facts::Facts;
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
 use crate::limits::MAX_NAMES;

@@ -12,9 +12,9 @@ use core::hash::{Hash, Hasher};
 use core::num::NonZeroU8;
 
 use super::contract::{
-    CallNames, Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Requester,
-    StoredHold, Support, Waiting, Writes,
+    HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Requester, StoredHold, Writes,
 };
+use super::facts::{CallNames, Facts, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
 use super::tokens::NoTokens;

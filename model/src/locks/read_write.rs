@@ -9,9 +9,10 @@ use core::hash::{Hash, Hasher};
 use std::collections::BTreeMap;
 
 use super::contract::{
-    CallNames, Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish,
-    Requester, StoredHold, Support, Waiting, Writes,
+    HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish, Requester, StoredHold,
+    Writes,
 };
+use super::facts::{CallNames, Facts, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{HashValue, Key, KeySlot, KeyValue};
 use super::tokens::NoTokens;

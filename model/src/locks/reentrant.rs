@@ -1,27 +1,22 @@
 //! The reentrant lock: one holder, who may enter again.
 //!
 //! Read beside `impl/src/locks/reentrant.rs`, which tells Redis the same rules. They are those of the
-//! [`CountedHold`], which other kinds have as well.
+//! [`CountedHold`](super::counted_hold::CountedHold), which other kinds have as well.
 //! Waiting is not here (`client/wait_loop`), nor is keeping the lock alive (`client/watchdog`).
 //! Source: docs/facts/redisson.md#reentrant-lock.
 
-use super::contract::{
-    CallNames, Facts, KeyFamily, Lapsed, Lock, LockContext, LockRequest, Outcome, Requester, StoredHold, Support,
-    Waiting,
-};
-use super::counted_hold::CountedHold;
-use super::holder::Holder;
-use super::keys::Key;
+use super::facts::{CallNames, Facts, Support, Waiting};
 use super::named::Named;
-use super::tokens::NoTokens;
-use super::values::NoValues;
+use super::one_hold::{OneHold, OneHoldKind};
 
 /// The hash under the lock's key, and the key's TTL.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(transparent)]
-pub struct Reentrant(CountedHold);
+pub type Reentrant = OneHold<ReentrantRules>;
 
-impl Lock for Reentrant {
+/// The rules of a counted hold, as they are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ReentrantRules;
+
+impl OneHoldKind for ReentrantRules {
     const FACTS: Facts = Facts {
         name: "reentrant",
         other_names: &["rlock", "redissonlock", "redisson"],
@@ -50,56 +45,5 @@ impl Lock for Reentrant {
         reader_calls: None,
     };
 
-    type Values = NoValues;
-    type Tokens = NoTokens;
-    type Several = Named<Self>;
-
-    fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
-        let hold = match request {
-            LockRequest::Acquire(Requester { holder, .. }) => self.0.acquire(context, holder),
-            LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) => {
-                unreachable!("the scenario reader allows it for kinds that have it only")
-            }
-            LockRequest::Renew(Requester { holder, .. }) => self.0.renew(context, holder),
-            LockRequest::Release(Requester { holder, .. }) => self.0.release(context, holder),
-            LockRequest::Force => self.0.force(),
-        };
-        hold.map(Self)
-    }
-
-    fn holders(&self) -> impl Iterator<Item = StoredHold> {
-        self.0.holders()
-    }
-
-    fn pass(self, context: LockContext, ticks: i8) -> (Self, Lapsed) {
-        let (hold, lapsed) = self.0.pass(context, ticks);
-        (Self(hold), lapsed)
-    }
-
-    fn without(self, slot: KeyFamily) -> Self {
-        match slot {
-            KeyFamily::Lock => Self::default(),
-            KeyFamily::Receipt | KeyFamily::Queue | KeyFamily::Hold | KeyFamily::Token => self,
-        }
-    }
-
-    fn without_ttl(self) -> Self {
-        Self(self.0.without_ttl())
-    }
-
-    fn persisted(self) -> Self {
-        Self(self.0.persisted())
-    }
-
-    fn with_ttl_of(self, own: Self) -> Self {
-        Self(self.0.with_ttl_of(own.0))
-    }
-
-    fn keys(&self) -> Vec<Key> {
-        self.0.keys()
-    }
-
-    fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self {
-        Self(self.0.renamed(rename))
-    }
+    type Several = Named<Reentrant>;
 }

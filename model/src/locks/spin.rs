@@ -6,22 +6,19 @@
 //! (`client/watchdog`).
 //! Source: docs/facts/family.md#spin.
 
-use super::contract::{
-    CallNames, Facts, KeyFamily, Lapsed, Lock, LockContext, LockRequest, Outcome, Requester, StoredHold, Support,
-    Waiting,
-};
+use super::contract::{LockContext, LockRequest, Outcome};
 use super::counted_hold::CountedHold;
-use super::holder::Holder;
-use super::keys::Key;
-use super::tokens::NoTokens;
-use super::values::NoValues;
+use super::facts::{CallNames, Facts, Support, Waiting};
+use super::one_hold::{OneHold, OneHoldKind};
 
 /// The hash under the lock's key, and the key's TTL.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(transparent)]
-pub struct Spin(CountedHold);
+pub type Spin = OneHold<SpinRules>;
 
-impl Lock for Spin {
+/// The rules of a counted hold, without a message.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SpinRules;
+
+impl OneHoldKind for SpinRules {
     const FACTS: Facts = Facts {
         name: "spin",
         other_names: &["spinlock", "redissonspinlock"],
@@ -53,57 +50,9 @@ impl Lock for Spin {
     const HAS_SMALL_WORLDS: bool = false;
     const HAS_SPLIT_WORLDS: bool = false;
 
-    type Values = NoValues;
-    type Tokens = NoTokens;
-    type Several = Self;
+    type Several = Spin;
 
-    fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
-        let hold = match request {
-            LockRequest::Acquire(Requester { holder, .. }) => self.0.acquire(context, holder),
-            LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) => {
-                unreachable!("the scenario reader allows it for kinds that have it only")
-            }
-            LockRequest::Renew(Requester { holder, .. }) => self.0.renew(context, holder),
-            LockRequest::Release(Requester { holder, .. }) => self.0.release(context, holder),
-            LockRequest::Force => self.0.force(),
-        };
-        // Its scripts publish nothing.
-        Outcome { publish: None, ..hold.map(Self) }
-    }
-
-    fn holders(&self) -> impl Iterator<Item = StoredHold> {
-        self.0.holders()
-    }
-
-    fn pass(self, context: LockContext, ticks: i8) -> (Self, Lapsed) {
-        let (hold, lapsed) = self.0.pass(context, ticks);
-        (Self(hold), lapsed)
-    }
-
-    fn without(self, slot: KeyFamily) -> Self {
-        match slot {
-            KeyFamily::Lock => Self::default(),
-            KeyFamily::Receipt | KeyFamily::Queue | KeyFamily::Hold | KeyFamily::Token => self,
-        }
-    }
-
-    fn without_ttl(self) -> Self {
-        Self(self.0.without_ttl())
-    }
-
-    fn persisted(self) -> Self {
-        Self(self.0.persisted())
-    }
-
-    fn with_ttl_of(self, own: Self) -> Self {
-        Self(self.0.with_ttl_of(own.0))
-    }
-
-    fn keys(&self) -> Vec<Key> {
-        self.0.keys()
-    }
-
-    fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self {
-        Self(self.0.renamed(rename))
+    fn execute(hold: CountedHold, context: LockContext, request: LockRequest) -> Outcome<CountedHold> {
+        Outcome { publish: None, ..hold.execute(context, request) }
     }
 }

@@ -1,6 +1,6 @@
 //! Which fencing tokens clients and the resource have seen, where a kind keeps the counter in Redis.
 //!
-//! A kind without such a counter ([`Facts::tokens`](super::contract::Facts::tokens)) has [`NoTokens`], and its worlds no room
+//! A kind without such a counter ([`Facts::tokens`](super::facts::Facts::tokens)) has [`NoTokens`], and its worlds no room
 //! for them: there a token is the rank of its grant, and comes from an ideal counter.
 
 use core::fmt::Debug;

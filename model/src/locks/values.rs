@@ -1,6 +1,6 @@
 //! What a process remembers of the values of its acquires, where a kind stores values that are unique per acquire.
 //!
-//! A value is a small number. A kind whose grants store none ([`Facts::value`](super::contract::Facts::value)) has
+//! A value is a small number. A kind whose grants store none ([`Facts::value`](super::facts::Facts::value)) has
 //! [`NoValues`], and its worlds no room for them.
 
 use core::fmt::Debug;

@@ -4,7 +4,9 @@
 use proptest::option::{Probability, weighted};
 use proptest::prelude::*;
 
-use super::{DrawnKey, OWN_ROWS, ROWS, Said, UNLIKE, WILD, always, row, text, values};
+use super::rows::{DrawnKey, OF_PARTS, OWN_ROWS, ROWS, always, row};
+use super::said::Said;
+use super::{UNLIKE, WILD, text, values};
 
 /// Rules of the protocol that each version has by itself, and what is not of Redisson.
 const LEFT_OUT: &[&str] = &[
@@ -70,7 +72,8 @@ const OF_REDISSON: &[DrawnKey] = &[
             "\"value-multi\"",
         ],
     ),
-    row("profile", PROFILES, 100, |said| !said.names_values()),
+    row("profile", OF_PARTS, 100, Said::has_parts),
+    row("profile", PROFILES, 100, |said| !said.names_values() && !said.has_parts()),
     row("profile", &["\"redisson-3.52\"", "\"redisson-4.3\"", "\"redisson-4.7\""], 100, Said::names_values),
     always("lease", &["1", "2", "3", "3", "3", "4", "6"]),
     row("renew_every", &["1"], 65, |said| said.is("lease", "3")),

@@ -2,7 +2,8 @@
 
 use crate::config::sections::Config;
 use crate::config::switches::{AcquireRule, Downgrade, ExtendRule, ReadRenewal, ReleaseRule, TokenRule};
-use crate::locks::contract::{CallNames, LockContext, LockRequest};
+use crate::locks::contract::{LockContext, LockRequest};
+use crate::locks::facts::CallNames;
 use crate::locks::holder::Holder;
 use crate::locks::value_set::ValueSet;
 

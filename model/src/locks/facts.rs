@@ -1,0 +1,112 @@
+//! What the shared rules must know of a kind of lock: data, so that nothing outside the kind's own files decides by its name.
+
+/// What there is to know of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The word that scenarios use.
+    pub name: &'static str,
+    /// Names elsewhere, in lower case, by which a user may ask for it.
+    pub other_names: &'static [&'static str],
+    /// How a refused client waits.
+    pub waiting: Waiting,
+    /// Whether a holder may enter again.
+    pub reentry: Support,
+    /// Whether an acquire that finds the lock busy is a write all the same: `SET NX` is refused by a read-only node
+    /// before it looks.
+    pub busy_is_write: bool,
+    /// Whether each client names a set of values, and takes all of them or none. Those of disjoint sets hold at once.
+    pub value_sets: Support,
+    /// Whether a release can leave a receipt (`redisson_unlock_latch:{…}`).
+    pub receipts: Support,
+    /// Whether clients offer a forced release.
+    pub force: Support,
+    /// Whether a grant stores a value that is unique per acquire, by which one hold of a holder is told from the next.
+    pub value: Support,
+    /// Whether an acquire can set the TTL of the lock by a command of its own.
+    pub two_commands: Support,
+    /// Whether there is a release that does not look whose the lock is.
+    pub bare_release: Support,
+    /// Whether there is an extension of the lease that does not look whose the lock is.
+    pub bare_extend: Support,
+    /// Whether one renewal of a client can carry several locks of this kind.
+    pub names: Support,
+    /// Whether those who are refused and wait stand in a queue in Redis, each with a channel of its own.
+    pub queue: Support,
+    /// Whether several may hold it at once, as readers do. Each client is then one thread of an application, and its two threads here
+    /// are what that thread is to the lock: thread 0 writes, thread 1 reads. While one of the two is inside a call, the other one
+    /// begins none, and each is renewed by a timer of its own.
+    pub sharing: Support,
+    /// Whether its grants raise a counter in Redis, whose number is their fencing token.
+    pub tokens: Support,
+    /// Whether it is taken in parts, one after the other, each a lock of its own under a name of its own. Each client is then one thread of
+    /// an application, and its thread *t* here is what that thread is to part *t*.
+    pub parts: Support,
+    /// The calls by which an application uses it.
+    pub calls: CallNames,
+    /// Those of its readers, if it has any.
+    pub reader_calls: Option<CallNames>,
+}
+
+/// The calls by which an application uses a kind of lock, as pictures show them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallNames {
+    /// Asks for the lock, and waits without limit.
+    pub acquire: &'static str,
+    /// Asks for the lock, and waits for a limited time or not at all.
+    pub try_acquire: &'static str,
+    /// Extends the lease.
+    pub renew: &'static str,
+    /// Gives back one hold.
+    pub release: &'static str,
+    /// Deletes the lock, no matter who holds it.
+    pub force_release: &'static str,
+}
+
+/// Whether a kind has something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// It has.
+    Yes,
+    /// It has not.
+    No {
+        /// Why, for a reader who asked for it.
+        why: &'static str,
+    },
+}
+
+impl Support {
+    /// Whether the kind has it.
+    pub const fn is_there(self) -> bool {
+        matches!(self, Self::Yes)
+    }
+}
+
+/// How a refused client waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// It subscribes to the unlock channel and sleeps until a message comes or the TTL it was told is over.
+    Subscribes,
+    /// It asks again after a short sleep: a release publishes nothing.
+    Polls,
+    /// The same, and nothing interrupts that sleep but an interrupt: it asks once more when its wait limit is over, and gives up when
+    /// that is refused (docs/facts/family.md#spin).
+    Spins,
+}
+
+impl Facts {
+    /// Whether a release publishes an unlock message that waiters subscribe to.
+    pub const fn publishes(&self) -> bool {
+        matches!(self.waiting, Waiting::Subscribes)
+    }
+
+    /// Whether a waiter looks at its wait limit only when it has been refused.
+    pub const fn spins(&self) -> bool {
+        matches!(self.waiting, Waiting::Spins)
+    }
+
+    /// Whether the lease of a call can become that of its lock object although the call is refused: a spinning client stores it there
+    /// when it asks (docs/facts/family.md#spin).
+    pub const fn asks_by_object_lease(&self) -> bool {
+        self.spins()
+    }
+}

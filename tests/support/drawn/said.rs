@@ -1,0 +1,167 @@
+//! What a drawn scenario says so far, as the keys that come later ask of it.
+
+use std::collections::BTreeMap;
+
+use lockstep_model::LockKind;
+use lockstep_model::locks::Facts;
+
+/// What is not modelled beside a lock of several parts, or follows from it.
+const NOT_BESIDE_PARTS: &[&str] = &[
+    "mode",
+    "threads",
+    "names",
+    "reentry_lease",
+    "named_lease",
+    "lock_objects",
+    "lag",
+    "ttls",
+    "wait_for",
+    "overwrite_key",
+    "crash_thread",
+    "foreign_release",
+    "interrupted_wait",
+    "vanish_key",
+    "persist_key",
+    "clock_jump",
+    "client_clock_jump",
+    "stops_at",
+    "fencing",
+    "subscribe_to",
+    "missed_renewal",
+    "renewal_timer",
+];
+
+/// The keys and values chosen so far. A key whose name another table has as well stands here with its table.
+#[derive(Default)]
+pub(super) struct Said(pub(super) BTreeMap<&'static str, &'static str>);
+
+impl Said {
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
+    pub(super) fn is(&self, key: &str, value: &str) -> bool {
+        self.0.get(key) == Some(&value)
+    }
+
+    pub(super) fn some(&self, key: &str) -> bool {
+        self.has(key) && !self.is(key, "0")
+    }
+
+    pub(super) fn is_split(&self) -> bool {
+        self.is("mode", "\"split\"")
+    }
+
+    /// The facts of the lock kind; every scenario chooses its lock first.
+    pub(super) fn lock(&self) -> &'static Facts {
+        let word = self.0.get("lock").expect("a scenario has a lock").trim_matches('"');
+        LockKind::ALL.iter().find(|kind| kind.name() == word).expect("a kind of lock").facts()
+    }
+
+    pub(super) fn publishes(&self) -> bool {
+        self.lock().publishes()
+    }
+
+    pub(super) fn reenters(&self) -> bool {
+        self.lock().reentry.is_there()
+    }
+
+    pub(super) fn can_be_forced(&self) -> bool {
+        self.lock().force.is_there()
+    }
+
+    pub(super) fn can_leave_receipts(&self) -> bool {
+        self.lock().receipts.is_there()
+    }
+
+    pub(super) fn stores_values(&self) -> bool {
+        self.lock().value.is_there()
+    }
+
+    pub(super) fn has_two_commands(&self) -> bool {
+        self.lock().two_commands.is_there()
+            && !self.has("renew_every")
+            && !self.some("wait_for")
+            && !self.some("interrupt")
+    }
+
+    pub(super) fn has_bare_release(&self) -> bool {
+        self.lock().bare_release.is_there()
+    }
+
+    pub(super) fn shares(&self) -> bool {
+        self.lock().sharing.is_there()
+    }
+
+    /// Whether a fault may be added by which a release is in vain: a reader has room for few holds that it has left behind.
+    pub(super) fn may_lose_a_release(&self) -> bool {
+        let keys = [
+            "crash_node",
+            "kill_node",
+            "shutdown_node",
+            "cut_link",
+            "break_link",
+            "pause_node",
+            "hand_over",
+            "refuse_writes",
+            "interrupt",
+        ];
+        let is_first = !keys.iter().any(|key| self.some(key));
+        !self.shares() || is_first && (!self.has("max_holds") || self.is("max_holds", "1"))
+    }
+
+    pub(super) fn has_parts(&self) -> bool {
+        self.lock().parts.is_there()
+    }
+
+    /// Whether a key is not modelled beside the lock that was chosen.
+    pub(super) fn leaves_out(&self, key: &str) -> bool {
+        self.has_parts() && NOT_BESIDE_PARTS.contains(&key)
+    }
+
+    /// Whether its calls may go on in rounds.
+    pub(super) fn takes_in_rounds(&self) -> bool {
+        self.has_parts() && !self.has("wait_limit")
+    }
+
+    pub(super) fn issues_tokens(&self) -> bool {
+        self.lock().tokens.is_there()
+    }
+
+    pub(super) fn checks_tokens(&self) -> bool {
+        self.is("fencing", "\"stored\"")
+    }
+
+    pub(super) fn names_values(&self) -> bool {
+        self.lock().value_sets.is_there()
+    }
+
+    pub(super) fn queues(&self) -> bool {
+        self.lock().queue.is_there()
+    }
+
+    pub(super) fn spins(&self) -> bool {
+        self.lock().spins()
+    }
+
+    pub(super) fn waits(&self) -> bool {
+        !self.is("wait_limit", "0")
+    }
+
+    pub(super) fn has_names(&self) -> bool {
+        self.is("names", "2")
+    }
+
+    pub(super) fn shares_a_timer(&self) -> bool {
+        !self.is("profile", "\"redisson-3.15\"") && !self.is("profile", "\"redisson-3.43\"")
+    }
+
+    pub(super) fn has_receipts(&self) -> bool {
+        let of_profile = !self.is("profile", "\"redisson-3.15\"");
+        self.can_leave_receipts() && (self.is("receipts", "true") || !self.has("receipts") && of_profile)
+    }
+
+    pub(super) fn waits_for_all(&self) -> bool {
+        self.is("wait_rule", "\"all\"") || !self.has("wait_rule") && self.is("profile", "\"lockstep\"")
+    }
+}
