@@ -22,10 +22,10 @@ pub(super) const SCRIPTS: [(&str, &str); 4] = [
 /// The message that is published when values may be free: one waiter may try to take its own.
 pub const UNLOCK_MESSAGE: &str = "0";
 
-/// Who asks for which values, and what time it is there.
+/// A caller: its holder, the values that it names, and its wall clock.
 #[derive(Clone, Copy, Debug)]
 pub struct ValueHolder<'a> {
-    /// Who.
+    /// The holder.
     pub holder: &'a HolderId,
     /// The values, by the names of their fields: Redisson's is a hash code of 128 bits of the encoded value, in Base64.
     pub values: &'a [String],

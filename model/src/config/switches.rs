@@ -80,8 +80,8 @@ pub enum ReadRenewal {
     OwnHolds,
     /// Those of every reader that is stored, also of one that has died (Redisson 3.43, 4.1 and 4.3).
     AllHolds,
-    /// The same, but the script goes through them in the order in which they entered, and ends with an error at the first who has entered
-    /// twice: it takes the name of a hold by the number of that hold (Redisson 3.52).
+    /// The same, but the script ends with an error at a reader that has entered twice, and renews only those before it, in the order of
+    /// their entry. The cause: it builds the name of a hold from the number of that hold (Redisson 3.52).
     FailsNested,
 }
 

@@ -80,7 +80,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::NoticeDeath { .. } => "is found to be dead by its master",
         Action::AcceptWrites { .. } => "accepts writes again",
         Action::Expire { .. } => "finds at the very instant that the key's time is over",
-        Action::ExpirePart { .. } => "finds that one of two keys is over a moment before the other one",
+        Action::ExpirePart { .. } => "expires one of two keys that end together, before the other one",
         Action::ExpireReceipts { .. } => "finds at the very instant that the time of a receipt is over",
         Action::ResumeNode { .. } => "goes on after it stood still",
         Action::CountReplicas { .. } => "counts its replicas anew",

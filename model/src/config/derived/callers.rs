@@ -1,4 +1,4 @@
-//! How the threads of clients call the lock: who waits and who queues, which calls name a lease, and who looks at a clock.
+//! How clients call the lock: which of them wait or queue, which calls name a lease, and which callers look at a clock.
 
 use crate::config::clients::ClientSettings;
 use crate::config::sections::{Config, InterruptedWait, LockObjects, StopsAt};

@@ -1,4 +1,4 @@
-//! Locks with two sides, readers and writers: who asks as what, and what renews each side.
+//! Locks whose clients do not all ask for the same: readers and writers, sets of values; and what renews each of them.
 
 use crate::config::clients::ClientRole;
 use crate::config::sections::Config;
@@ -39,7 +39,7 @@ impl Config {
         self.shares() || self.clients.names > 1
     }
 
-    /// Whether the renewal of some client fails where a reader has entered twice: then it matters who has entered first.
+    /// Whether some client's renewal fails at a reader that has entered twice. The order in which readers entered matters then.
     pub fn has_failing_renewals(&self) -> bool {
         let fails =
             |own: &Self| own.time.renew_every.is_some() && own.protocol.read_renewal == ReadRenewal::FailsNested;
