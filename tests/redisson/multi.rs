@@ -4,13 +4,14 @@ use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config, LockKind};
 use lockstep_sim::replay::{Player, suited};
 use lockstep_sim::scenario::Scenario;
+use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
 use crate::scenarios::random_histories;
 use crate::switches::at_once;
 
-/// Random histories of each world.
+/// Random histories of each world; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
 const HISTORIES: u32 = 4;
 
 /// Calls without a limit, in opposite orders: a round of Redisson takes 3 s for two locks.
@@ -46,8 +47,9 @@ fn redisson_takes_and_gives_back_parts_as_the_model_does() {
         ("redisson-3.52", "3.52.0", IN_ROUNDS),
         ("redisson-3.43", "3.43.0", NAMES_SECONDS),
     ];
+    let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES);
     at_once(&worlds, |(profile, version, keys)| {
-        let found = random_histories(&world(profile, keys, ""), redisson(version), HISTORIES, 1);
+        let found = random_histories(&world(profile, keys, ""), redisson(version), cases, 1);
         assert_eq!(found.counterexample.map(|(_, difference)| difference), None, "{version}");
         assert!(found.left < found.cases, "{version}: none was followed to its end");
     });

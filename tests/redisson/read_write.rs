@@ -4,13 +4,14 @@ use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config, LockKind, Reply};
 use lockstep_sim::replay::{Player, suited};
 use lockstep_sim::scenario::{BuiltIn, Scenario};
+use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
 use crate::scenarios::random_histories;
 use crate::switches::at_once;
 
-/// Random histories of each world.
+/// Random histories of each world; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
 const HISTORIES: u32 = 4;
 
 /// Clients that write and read, re-enter, wait, and read beside each other.
@@ -43,8 +44,9 @@ fn redisson_does_what_the_readers_and_writers_of_the_model_do() {
         ("redisson-3.52", "3.52.0", APART),
         ("redisson-3.43", "3.43.0", APART),
     ];
+    let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES);
     at_once(&worlds, |(profile, version, keys)| {
-        let found = random_histories(&world(profile, keys, ""), redisson(version), HISTORIES, 1);
+        let found = random_histories(&world(profile, keys, ""), redisson(version), cases, 1);
         assert_eq!(found.counterexample.map(|(_, difference)| difference), None, "{version}");
         assert!(found.left < found.cases, "{version}: none was followed to its end");
     });
