@@ -63,6 +63,10 @@ pub const REGISTRATIONS: u8 = 3;
 pub const MAX_REGISTRATIONS: u8 = 16;
 /// Renewal timers of one client: as many as there are bits for. A scenario cannot raise this.
 pub const MAX_RENEWAL_TIMERS: u8 = 3;
+/// Holds of one thread that a node counts: those that its client has left behind, too.
+pub const HOLDS_COUNTED: u8 = 12;
+/// The most of them: a byte counts them.
+pub const MAX_HOLDS_COUNTED: u8 = 60;
 /// Fencing tokens that a counter in Redis may issue: so many that a bit for each fits into one word.
 pub const MAX_TOKENS: u8 = 60;
 /// The same where they would grow without end.

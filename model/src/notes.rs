@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{
-    EFFECTS_UNDER_WAY, LATE_REQUESTS, MAX_EFFECTS_UNDER_WAY, MAX_MESSAGES, MAX_RECEIPTS, MAX_REGISTRATIONS,
-    MAX_RENEWAL_TIMERS, MAX_TOKENS, MESSAGES, RECEIPTS, REGISTRATIONS,
+    EFFECTS_UNDER_WAY, HOLDS_COUNTED, LATE_REQUESTS, MAX_EFFECTS_UNDER_WAY, MAX_HOLDS_COUNTED, MAX_MESSAGES,
+    MAX_RECEIPTS, MAX_REGISTRATIONS, MAX_RENEWAL_TIMERS, MAX_TOKENS, MESSAGES, RECEIPTS, REGISTRATIONS,
 };
 
 /// Everything that is noted while one step is executed.
@@ -362,6 +362,10 @@ capacities! {
     /// Fencing tokens that a counter in Redis has issued.
     Tokens = "tokens", "tokens", MAX_TOKENS, MAX_TOKENS, "fencing tokens from one counter",
         "set acquires in [clients]";
+    /// Holds of one thread that a node counts.
+    Holds = "holds", "holds", HOLDS_COUNTED, MAX_HOLDS_COUNTED,
+        "holds of one thread that a node counts, with those that its client has left behind",
+        "set acquires in [clients]";
 }
 
 impl Capacity {
@@ -375,7 +379,8 @@ impl Capacity {
             | Self::LateRequests
             | Self::Registrations
             | Self::RenewalTimers
-            | Self::Tokens => 1,
+            | Self::Tokens
+            | Self::Holds => 1,
         }
     }
 }

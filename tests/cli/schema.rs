@@ -32,6 +32,43 @@ fn the_schema_is_generated_from_the_types() {
     );
 }
 
+/// A number that only its type bounds has a format, such as `uint8`, and one with bounds of its own has none: the reader of trace
+/// files would take any value of the type for it.
+#[test]
+fn every_number_of_a_configuration_has_bounds_of_its_own() {
+    let schema: Value = serde_json::from_str(TRACE_SCHEMA).expect("the schema is JSON");
+    let mut places = vec!["/$defs/Config".to_owned()];
+    let (mut seen, mut unbounded, mut bounded) = (Vec::new(), Vec::new(), 0);
+    while let Some(place) = places.pop() {
+        if seen.contains(&place) {
+            continue;
+        }
+        let here = schema.pointer(&place).expect("it was found before");
+        if let Some(target) = here["$ref"].as_str() {
+            places.push(target.trim_start_matches('#').to_owned());
+        }
+        let is_number =
+            here["type"] == "integer" || here["type"].as_array().is_some_and(|all| all.contains(&"integer".into()));
+        if is_number && here.get("format").is_some() {
+            unbounded.push(place.clone());
+        }
+        bounded += u32::from(is_number && here.get("format").is_none());
+        for of in ["properties", "oneOf", "anyOf"] {
+            match &here[of] {
+                Value::Object(all) => places.extend(all.keys().map(|key| format!("{place}/{of}/{key}"))),
+                Value::Array(all) => places.extend((0..all.len()).map(|at| format!("{place}/{of}/{at}"))),
+                _ => {}
+            }
+        }
+        if here["items"].is_object() {
+            places.push(format!("{place}/items"));
+        }
+        seen.push(place);
+    }
+    assert_eq!(unbounded, [""; 0], "add them to model/src/trace/bounds.rs");
+    assert!(bounded > 60, "{bounded} numbers were found");
+}
+
 #[test]
 fn every_trace_is_as_the_schema_says() {
     let validator = validator();

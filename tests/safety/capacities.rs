@@ -176,6 +176,28 @@ fn every_capacity_is_noted_where_it_is_exceeded() {
     assert_eq!(exceeded(&exhaust(&read(&multiplying(4)), Engine::Native)), [Capacity::RenewalTimers]);
 }
 
+/// Two clients take the parts in opposite orders. A part whose lease is over is gone when its call gives it back, and the call ends
+/// there: the other part stays, and the next call enters it once more.
+#[test]
+fn holds_that_are_left_behind_are_counted_as_far_as_there_is_room() {
+    for (room, bounds, raised) in [(12, "", 18), (2, "[bounds]\nholds = 2\n", 3)] {
+        let outcome = exhaust(
+            &read(&format!(
+                "story = 'Opposite orders, and leases that end.'\nlock = 'multi'\n[time]\nlease = 2\nround_wait = 2\n\
+                 [clients]\ncount = 2\n{bounds}[[client]]\nparts = 'in-order'\n[[client]]\nparts = 'reversed'\n"
+            )),
+            Engine::Both,
+        );
+        assert_eq!(exceeded(&outcome), [Capacity::Holds], "{bounds}");
+        assert!(!outcome.complete, "{bounds}");
+        assert_eq!(verdict(&outcome, Property::NoOrphan), Verdict::Inconclusive, "{bounds}");
+        let says = why(&outcome, Property::NoOrphan);
+        let noun = "holds of one thread that a node counts, with those that its client has left behind";
+        assert!(says.contains(&format!("room for {noun} is {room}")), "{says}");
+        assert!(says.contains(&format!("set holds = {raised} in [bounds] (at most 60)")), "{says}");
+    }
+}
+
 /// One client, each of whose acquires may start one more renewal timer.
 fn multiplying(acquires: u8) -> String {
     format!(
@@ -311,6 +333,7 @@ fn more_room_than_a_world_needs_changes_no_verdict() {
         registrations: most(Capacity::Registrations),
         renewal_timers: most(Capacity::RenewalTimers),
         tokens: most(Capacity::Tokens),
+        holds: most(Capacity::Holds),
     };
     let mut compared = 0;
     for (scenario, usual) in builtin().into_iter().zip(BUILT_IN.iter()) {

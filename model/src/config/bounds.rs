@@ -33,6 +33,9 @@ pub struct Bounds {
     /// Fencing tokens that one counter issues.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tokens: Option<u8>,
+    /// Holds of one thread that a node counts.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub holds: Option<u8>,
 }
 
 impl Bounds {
@@ -45,6 +48,7 @@ impl Bounds {
         registrations: None,
         renewal_timers: None,
         tokens: None,
+        holds: None,
     };
 
     /// The one for this capacity.
@@ -57,6 +61,7 @@ impl Bounds {
             Capacity::Registrations => self.registrations,
             Capacity::RenewalTimers => self.renewal_timers,
             Capacity::Tokens => self.tokens,
+            Capacity::Holds => self.holds,
         }
     }
 }

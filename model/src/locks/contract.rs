@@ -59,6 +59,11 @@ pub trait Lock:
     /// Everybody who holds, each with mode and count. None: the lock is free.
     fn holders(&self) -> impl Iterator<Item = StoredHold>;
 
+    /// How many holds of this holder are counted, with those that its client has left behind.
+    fn holds_of(&self, holder: Holder) -> u8 {
+        self.holders().filter(|hold| hold.by.holder == holder).map(|hold| hold.count).max().unwrap_or(0)
+    }
+
     /// Whether nothing is stored under the lock's own key. Elsewhere than here a key that is there has a holder.
     fn is_absent(&self) -> bool {
         self.holders().next().is_none()

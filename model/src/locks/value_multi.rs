@@ -154,6 +154,10 @@ impl Lock for ValueMulti {
         (0..self.values.len()).filter(move |at| is_new(*at)).filter_map(hold)
     }
 
+    fn holds_of(&self, holder: Holder) -> u8 {
+        self.values.iter().map(|fields| fields.own_of(holder).count).max().unwrap_or(0)
+    }
+
     fn is_absent(&self) -> bool {
         self.values.iter().all(ValueFields::is_absent)
     }

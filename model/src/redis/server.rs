@@ -89,6 +89,13 @@ impl<Y: ServerLayout> Server<'_, Y> {
             self.notes.exceeded(Capacity::Tokens);
             return None;
         }
+        if let LockRequest::Acquire(Requester { holder, .. }) = request
+            && outcome.writes.any()
+            && outcome.stored.holds_of(holder) > self.config.room_for(Capacity::Holds)
+        {
+            self.notes.exceeded(Capacity::Holds);
+            return None;
+        }
         self.note_readers(&before.lock, outcome.reply, request);
         let (reply, happening) = Self::reply_of(outcome.reply);
         if let Some(happening) = happening {

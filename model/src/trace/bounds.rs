@@ -1,7 +1,8 @@
 //! The numbers that a configuration may have: the reader of trace files and the JSON Schema use the same list.
 
 use crate::limits::{
-    MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS, MAX_TICKS,
+    MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_JUMP, MAX_NAMES, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS, MAX_TICKS,
+    RENEWAL_BATCH,
 };
 use crate::notes::Capacity;
 
@@ -18,7 +19,7 @@ pub struct NumberBound {
 
 /// The bounds of every number in [`Config`](crate::Config) but those of single clients, [`CLIENT_BOUNDS`], and the fault
 /// budgets, which are all at most [`MAX_FAULTS`](crate::config::MAX_FAULTS).
-pub const BOUNDS: [NumberBound; 39] = [
+pub const BOUNDS: [NumberBound; 46] = [
     NumberBound::new("/time/tick_ms", 1, u32::MAX as i64),
     NumberBound::new("/time/lease", 0, MAX_TICKS as i64),
     NumberBound::new("/time/reentry_lease", 0, MAX_TICKS as i64),
@@ -29,10 +30,13 @@ pub const BOUNDS: [NumberBound; 39] = [
     NumberBound::new("/time/poll_every", 1, MAX_TICKS as i64),
     NumberBound::new("/time/ask_again_after", 1, MAX_TICKS as i64),
     NumberBound::new("/time/queue_wait", 0, MAX_TICKS as i64),
+    NumberBound::new("/time/round_wait", 1, MAX_TICKS as i64),
     NumberBound::new("/time/jump", -(MAX_JUMP as i64), MAX_JUMP as i64),
     NumberBound::new("/clients/count", 1, MAX_CLIENTS as i64),
     NumberBound::new("/clients/threads", 1, MAX_THREADS as i64),
     NumberBound::new("/clients/max_holds", 1, MAX_HOLDS as i64),
+    NumberBound::new("/clients/names", 1, MAX_NAMES as i64),
+    NumberBound::new("/clients/clock_ahead", 0, MAX_TICKS as i64),
     NumberBound::new("/clients/acquires", 0, MAX_ACQUIRES as i64),
     NumberBound::new("/cluster/replicas", 0, MAX_REPLICAS as i64),
     NumberBound::new("/cluster/lag/ticks", 0, MAX_TICKS as i64),
@@ -48,6 +52,8 @@ pub const BOUNDS: [NumberBound; 39] = [
     NumberBound::new("/cluster/wait_for", 0, MAX_REPLICAS as i64),
     NumberBound::new("/cluster/lock_delay", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/start_delay", 0, MAX_TICKS as i64),
+    NumberBound::new("/cluster/cut_together", 0, (1 << (MAX_REPLICAS + 1)) - 1),
+    NumberBound::new("/protocol/renewal_batch", 1, RENEWAL_BATCH as i64),
     NumberBound::new("/network/delay/ticks", 1, MAX_TICKS as i64),
     NumberBound::new("/calls/answer_within", 1, MAX_TICKS as i64),
     NumberBound::new("/calls/receipt", 1, MAX_TICKS as i64),
@@ -58,15 +64,20 @@ pub const BOUNDS: [NumberBound; 39] = [
     NumberBound::of(Capacity::LateRequests, "/bounds/late_requests"),
     NumberBound::of(Capacity::Registrations, "/bounds/registrations"),
     NumberBound::of(Capacity::RenewalTimers, "/bounds/renewal_timers"),
+    NumberBound::of(Capacity::Tokens, "/bounds/tokens"),
+    NumberBound::of(Capacity::Holds, "/bounds/holds"),
 ];
 
 /// The bounds of every number in the settings of one client.
-pub const CLIENT_BOUNDS: [NumberBound; 8] = [
+pub const CLIENT_BOUNDS: [NumberBound; 11] = [
     NumberBound::new("/lease", 0, MAX_TICKS as i64),
     NumberBound::new("/renew_every", 0, MAX_TICKS as i64),
     NumberBound::new("/wait_limit", 0, MAX_TICKS as i64),
     NumberBound::new("/hold_at_most", 0, MAX_TICKS as i64),
+    NumberBound::new("/reentry_lease", 0, MAX_TICKS as i64),
     NumberBound::new("/acquires", 0, MAX_ACQUIRES as i64),
+    NumberBound::new("/clock_ahead", 0, MAX_TICKS as i64),
+    NumberBound::new("/protocol/renewal_batch", 1, RENEWAL_BATCH as i64),
     NumberBound::new("/calls/answer_within", 1, MAX_TICKS as i64),
     NumberBound::new("/calls/receipt", 1, MAX_TICKS as i64),
     NumberBound::new("/calls/retry_attempts", 1, MAX_RETRIES as i64),

@@ -7,7 +7,7 @@ use schemars::transform::{RecursiveTransform, Transform};
 use super::bounds::{BOUNDS, CLIENT_BOUNDS};
 use super::format::Trace;
 use crate::config::faults::Faults;
-use crate::limits::{MAX_CLIENTS, MAX_FAULTS, MAX_REPLICAS, MAX_THREADS};
+use crate::limits::{MAX_CLIENTS, MAX_FAULTS, MAX_REPLICAS, MAX_SET_VALUES, MAX_THREADS};
 
 /// The JSON Schema (draft 2020-12) of the traces that this version writes and reads.
 ///
@@ -31,6 +31,7 @@ pub fn json_schema() -> Schema {
         let place = place_of(&schema, "/$defs/Faults", &format!("/{}", fault.name()));
         set_bounds(&mut schema, &place, 0, MAX_FAULTS.into());
     }
+    set_bounds(&mut schema, "/$defs/ValueSet/items", 1, MAX_SET_VALUES.into());
     let actions = schema.pointer("/$defs/Action/oneOf").and_then(|all| all.as_array()).map_or(0, Vec::len);
     for action in 0..actions {
         for (party, most) in [("client", MAX_CLIENTS - 1), ("thread", MAX_THREADS - 1), ("node", MAX_REPLICAS)] {
@@ -67,10 +68,7 @@ fn drop_rustdoc_links(schema: &mut Schema) {
 fn place_of(schema: &Schema, definition: &str, pointer: &str) -> String {
     let mut place = definition.to_owned();
     for key in pointer.split('/').skip(1) {
-        let here = schema.pointer(&place).expect("it was found before");
-        if let Some(target) = here.get("$ref").and_then(|target| target.as_str()) {
-            target.trim_start_matches('#').clone_into(&mut place);
-        }
+        place = referred(schema, place);
         let property = format!("/properties/{key}");
         let variants = (0..).map(|variant| format!("{place}/oneOf/{variant}"));
         let variants = variants.take_while(|variant| schema.pointer(variant).is_some());
@@ -79,7 +77,14 @@ fn place_of(schema: &Schema, definition: &str, pointer: &str) -> String {
             .find(|candidate| schema.pointer(candidate).is_some())
             .unwrap_or_else(|| panic!("{definition} has no {pointer}"));
     }
-    place
+    referred(schema, place)
+}
+
+/// This place, or that of the definition that stands there by its name only.
+fn referred(schema: &Schema, place: String) -> String {
+    let here = schema.pointer(&place).expect("it was found before");
+    let target = here.get("$ref").and_then(|target| target.as_str());
+    target.map_or(place, |target| target.trim_start_matches('#').to_owned())
 }
 
 fn set_bounds(schema: &mut Schema, place: &str, least: i64, most: i64) {

@@ -218,6 +218,17 @@ fn note_kind(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
 
 /// How often a holder may enter.
 fn note_holds(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+    // A call of several parts that did not give one back is counted in it once more.
+    let counts_holds = |facts: &Facts| facts.reentry.is_there() || facts.parts.is_there();
+    if let Some(kind) = parts.lock
+        && let Support::No { why } = kind.facts().reentry
+        && !counts_holds(kind.facts())
+    {
+        let name = kind.name();
+        Contradiction::of(&sections.bounds, "holds", &format!("a node counts no holds of a {name} lock"))
+            .with(lock.cloned(), format!("{name}: {why}"))
+            .note(&format!("remove `holds`, or use {}", kinds_with(counts_holds)));
+    }
     if let (Some(kind), Some(clients)) = (parts.lock, parts.clients)
         && let Support::No { why } = kind.facts().reentry
         && clients.max_holds > 1

@@ -277,7 +277,7 @@ impl Sections<'_> {
         let (effects_under_way, messages) = (bound(Capacity::Effects), bound(Capacity::Messages));
         let (receipts, late_requests) = (bound(Capacity::Receipts), bound(Capacity::LateRequests));
         let (registrations, renewal_timers) = (bound(Capacity::Registrations), bound(Capacity::RenewalTimers));
-        let tokens = bound(Capacity::Tokens);
+        let (tokens, holds) = (bound(Capacity::Tokens), bound(Capacity::Holds));
         Some(Bounds {
             effects_under_way: effects_under_way.or(None)?,
             messages: messages.or(None)?,
@@ -286,6 +286,7 @@ impl Sections<'_> {
             registrations: registrations.or(None)?,
             renewal_timers: renewal_timers.or(None)?,
             tokens: tokens.or(None)?,
+            holds: holds.or(None)?,
         })
     }
 

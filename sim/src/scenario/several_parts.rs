@@ -112,17 +112,6 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock:
         .with(lock.cloned(), "this kind of lock has parts")
         .note(help);
     };
-    // A part that a release did not get to is taken again by the next call, and counted without end where a client asks without end.
-    if parts.somebody(|own| own.acquires.is_none()) {
-        let help = "set acquires in [clients]: parts that are left behind are taken again, and counted up to so many";
-        Contradiction::not_yet(
-            top,
-            "lock",
-            "a client that asks without bound together with a lock of several parts is not modelled yet",
-        )
-        .with(sections.clients.span_of("acquires"), "this is how often it asks")
-        .note(help);
-    }
     if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
         beside(&sections.network, "mode", "a split network", "use mode = \"atomic\"");
     }

@@ -42,11 +42,6 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .with(top.span_of("lock").filter(|_| key != "lock"), "this kind of lock has several values")
             .note(help);
     };
-    // What a hold has left behind counts on, and is counted without end where a client asks without end.
-    if parts.somebody(|own| own.acquires.is_none()) {
-        let help = "set acquires in [clients]: holds that are left behind are counted, up to so many";
-        beside(top, "lock", "a client that asks without bound", help);
-    }
     if parts.clients.is_some_and(|clients| clients.threads > 1) {
         let help = "use threads = 1, and more clients instead";
         beside(&sections.clients, "threads", "a client of several threads", help);

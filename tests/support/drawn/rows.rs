@@ -80,7 +80,8 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("threads", &["2"], 100, Said::shares),
     row("threads", &["2"], 30, Said::spins),
     row("max_holds", &["1", "2", "2", "3"], 30, Said::reenters),
-    row("acquires", TICKS, 100, |said| said.names_values() || said.has_parts()),
+    row("acquires", TICKS, 100, Said::names_values),
+    row("acquires", TICKS, 80, Said::has_parts),
     row("acquires", TICKS, 40, |_| true),
     row("acquires", TICKS, 90, |said| said.is_split() && said.some("delay")),
     row("tick_ms", &["1", "1000", "2000", "60000", "3600000"], 8, |_| true),
@@ -334,6 +335,7 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("registrations", &["3", "4"], 4, Said::is_split),
     row("renewal_timers", &["3"], 20, |said| said.is("renewal_timer", "\"multiplying\"")),
     row("tokens", &["20", "60"], 10, Said::checks_tokens),
+    row("holds", &["12", "20", "60"], 10, |said| said.reenters() || said.has_parts()),
 ];
 
 /// What client A may have of its own, in a scenario where it has a table; `goes_with` is about what all clients have.

@@ -214,4 +214,12 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "60",
         "how many fencing tokens one counter may issue; with fencing = \"stored\"",
     ),
+    key(
+        "bounds",
+        "holds",
+        "a whole number from 1 to 60",
+        "12",
+        "how many holds of one thread a node may count, with those that its client has left behind; with a kind of lock that can \
+         be entered twice",
+    ),
 ];

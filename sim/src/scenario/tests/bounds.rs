@@ -53,6 +53,7 @@ fn a_bound_says_how_far_it_goes() {
         ("receipts", 1, 8),
         ("late_requests", 1, 4),
         ("registrations", 1, 16),
+        ("holds", 1, 60),
     ] {
         for right in [least, most] {
             assert_eq!(codes(&smallest_and(&format!("{world}{key} = {right}"))), [], "{key} = {right}");
@@ -72,6 +73,8 @@ fn a_bound_on_what_cannot_be_is_refused() {
     for key in ["receipts", "late_requests", "registrations"] {
         assert_eq!(codes(&smallest_and(&format!("[bounds]\n{key} = 2"))), [Code::Impossible], "{key}");
     }
+    let plain = smallest_and("[bounds]\nholds = 2").replace("reentrant", "plain");
+    assert_eq!(codes(&plain), [Code::Impossible], "a plain lock counts no holds");
 }
 
 #[test]
