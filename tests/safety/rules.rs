@@ -159,6 +159,19 @@ fn who_waited_on_a_master_that_was_demoted_gives_up_in_time() {
     assert!(outcome.coverage.taken(lockstep_model::ActionKind::Abandon) > 0);
 }
 
+/// The lock delay goes on when its limit is over, and its call ends there. Time once waited for that: the action that ends it was
+/// missing.
+#[test]
+fn who_spins_and_must_not_ask_yet_gives_up_in_time() {
+    let text = "story = \"x\"\nlock = \"spin\"\n[time]\nlease = 2\nwait_limit = 1\n[clients]\ncount = 2\nacquires = 1\n\
+                [cluster]\nreplicas = 1\nlock_delay = 3\n[faults]\nhand_over = 1\n";
+    let scenario = Scenario::parse("delayed", text).expect("it is a scenario");
+    in_layout(&scenario.config, Standstills);
+    let outcome = exhaust(&scenario, Engine::Native);
+    assert_eq!(verdict(&outcome, Property::WaiterServed), Verdict::Holds);
+    assert!(outcome.coverage.taken(lockstep_model::ActionKind::GiveUp) > 0);
+}
+
 /// A resent acquire is a re-entry for the node and a grant for its caller, which does not make the caller a stale
 /// holder.
 #[test]

@@ -40,9 +40,10 @@ impl<Y: ServerLayout> Group<Y> {
         }
     }
 
-    /// Without what the configuration files of replicas say, where none will be read any more.
+    /// Without what the configuration files of replicas say, where none will be read any more: as what a node may restart is said when it
+    /// dies, also where no restart is left.
     pub(crate) fn leave_out_files(&mut self, faults: Faults) {
-        if faults.restart_node == 0 || faults.deaths_of_nodes() == 0 {
+        if faults.deaths_of_nodes() == 0 {
             self.masters.forget_files();
         }
     }

@@ -28,10 +28,12 @@ impl Config {
     }
 
     /// Whether a waiter can leave when its limit is over, and not only when it is refused: one that spins does so where it can ask
-    /// nobody, and so does one that takes several parts and does not wait.
+    /// nobody, or must not ask yet, and so does one that takes several parts and does not wait.
     pub(crate) fn gives_up_asleep(&self) -> bool {
         let asks_in_vain = self.takes_several() && self.can_be_unreachable();
-        self.waits_with_limit() && (!self.lock.facts().spins() || self.can_be_unreachable()) || asks_in_vain
+        let delays = self.cluster.lock_delay > 0 || self.cluster.start_delay > 0;
+        let can_fail_to_ask = self.can_be_unreachable() || delays;
+        self.waits_with_limit() && (!self.lock.facts().spins() || can_fail_to_ask) || asks_in_vain
     }
 
     /// Whether refused clients stand in a queue.
