@@ -18,6 +18,7 @@ mod history_step;
 mod node_names;
 mod player;
 pub mod redisson;
+mod rounds;
 mod servers;
 mod target;
 mod target_program;

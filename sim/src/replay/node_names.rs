@@ -1,4 +1,4 @@
-//! The names of nodes by their index in a group.
+//! The names of nodes by their numbers among all nodes of a scenario.
 
 use lockstep_model::trace::node_name;
 

@@ -20,7 +20,7 @@ use super::history_step::{HistoryStep, client_of};
 use super::node_names::name_of_node;
 use super::redisson::RedissonClients;
 use super::servers::sentinel::{Failover, refuse_world};
-use super::servers::{START_MS, SentinelWatch, ServerGroup, ServerProgram, refuse_unsuited};
+use super::servers::{START_MS, SentinelWatch, ServerGroups, ServerProgram, refuse_unsuited};
 use super::target::{ScriptClients, Target};
 use super::target_program::TargetProgram;
 use super::testbed::Testbed;
@@ -119,7 +119,7 @@ impl Player {
         refuse_unsuited(server, config)?;
         let mut setup = target.setup();
         setup.push(Testbed::setup_command());
-        let servers = ServerGroup::start((server, is_cluster), config, setup, watch)?;
+        let servers = ServerGroups::start((server, is_cluster), config, &setup, watch)?;
         Ok(Self {
             config: *config,
             target,
@@ -266,6 +266,7 @@ impl Player {
         if self.testbed.findings.difference.is_some() {
             return Ok(());
         }
+        self.testbed.rounds.follow(&self.config, step);
         let executed_by = self.target.act(step, &mut self.testbed)?;
         if self.testbed.findings.left.is_some() {
             return Ok(());
@@ -287,9 +288,14 @@ impl Player {
         let servers = &self.testbed.servers;
         let beyond_ms: Vec<_> = (0..servers.len()).map(|node| servers.ms_beyond_tie(node)).collect();
         let now_ms = START_MS + i64::from(step.ticks_after()) * i64::from(self.config.time.tick_ms);
-        self.testbed.queue_comparison((step.place(), now_ms), state, |node| {
-            self.translator.stored_words(&state.nodes[node].stored, beyond_ms[node])
-        });
+        let (rounds, config) = (&self.testbed.rounds, &self.config);
+        let words: Vec<_> = (0..state.nodes.len().min(servers.len()))
+            .map(|node| {
+                let stored = rounds.in_redis(config, node, &state.nodes[node].stored);
+                self.translator.stored_words(&stored, beyond_ms[node])
+            })
+            .collect();
+        self.testbed.queue_comparison((step.place(), now_ms), state, |node| words[node].clone());
         Ok(())
     }
 
@@ -365,8 +371,8 @@ impl Player {
             }
             Action::Promote { node } if step.before.acting_master().is_some_and(|master| !master.is_cut) => self
                 .change(true, |servers| {
-                    let is_paused = servers.is_paused(servers.master());
-                    let replace = if is_paused { ServerGroup::replace_paused } else { ServerGroup::replace };
+                    let is_paused = servers.is_paused(servers.master_beside(index(node)));
+                    let replace = if is_paused { ServerGroups::replace_paused } else { ServerGroups::replace };
                     replace(servers, index(node), step.step.number).map(Some)
                 }),
             Action::Promote { node } => {
@@ -397,7 +403,8 @@ impl Player {
                 self.change(false, |servers| servers.shut_down(index(node), waits, is_noticed).map(Some))
             }
             Action::FinishShutdown { node } => {
-                let has_sent_all = step.before.nodes.iter().all(|node| node.under_way.is_empty());
+                let mut beside = self.testbed.servers.nodes_beside(index(node));
+                let has_sent_all = beside.all(|other| step.before.nodes[other].under_way.is_empty());
                 self.change(false, |servers| servers.finish_shutdown(index(node), has_sent_all).map(Some))
             }
             Action::Snapshot { node } => self.change(false, |servers| servers.snapshot(index(node)).map(Some)),
@@ -447,6 +454,13 @@ impl Player {
             // The clients and their requests: the target plays them.
             Action::Acquire { .. }
             | Action::NextPart { .. }
+            | Action::AskMaster { .. }
+            | Action::HearMaster { .. }
+            | Action::ReleaseAt { .. }
+            | Action::ArriveLate { .. }
+            | Action::LoseAsk { .. }
+            | Action::SlowReply { .. }
+            | Action::LateAsk { .. }
             | Action::GiveBack { .. }
             | Action::Subscribe { .. }
             | Action::SecondAsk { .. }
@@ -507,7 +521,7 @@ impl Player {
         &mut self,
         may_expire: bool,
         step: HistoryStep<'_>,
-        change: impl FnOnce(&mut ServerGroup) -> Result<String, ReplayError>,
+        change: impl FnOnce(&mut ServerGroups) -> Result<String, ReplayError>,
     ) -> Result<(), ReplayError> {
         let rejoining = rejoining(step);
         self.change(may_expire, |servers| {
@@ -520,7 +534,7 @@ impl Player {
     fn change(
         &mut self,
         may_expire: bool,
-        change: impl FnOnce(&mut ServerGroup) -> Result<Option<String>, ReplayError>,
+        change: impl FnOnce(&mut ServerGroups) -> Result<Option<String>, ReplayError>,
     ) -> Result<(), ReplayError> {
         self.target.settle(&mut self.testbed)?;
         if self.testbed.findings.difference.is_some() {

@@ -12,16 +12,19 @@ use super::error::ReplayError;
 use super::findings::Findings;
 use super::history_step::StepPlace;
 use super::node_names::name_of_node;
-use super::servers::{ServerGroup, scan_every_key};
+use super::rounds::CallRounds;
+use super::servers::{ServerGroups, scan_every_key};
 use super::translate::ScriptRequest;
 use super::value_text::value_text;
 
 /// Servers, queue and findings.
 pub struct Testbed {
     /// The servers of the scenario.
-    pub servers: ServerGroup,
+    pub servers: ServerGroups,
     /// What was found in the current history.
     pub findings: Findings,
+    /// By which values the clients have taken a lock on several masters.
+    pub rounds: CallRounds,
     /// Per node, what is to be sent to it.
     queued: Vec<Vec<(Cmd, Expected)>>,
     /// Names of keys that a client draws, each with the model's name for it.
@@ -82,7 +85,7 @@ impl Testbed {
     }
 
     /// Servers on which no history was played yet.
-    pub fn new(servers: ServerGroup) -> Self {
+    pub fn new(servers: ServerGroups) -> Self {
         let sha1 = redis::Script::new(READ_ALL_KEYS).get_hash().to_owned();
         let queued = (0..servers.len()).map(|_| Vec::new()).collect();
         let read_all_keys = redis::cmd("EVALSHA").arg(sha1).arg(0).to_owned();
@@ -90,6 +93,7 @@ impl Testbed {
         Self {
             servers,
             findings,
+            rounds: CallRounds::default(),
             queued,
             drawn_names: Vec::new(),
             hidden_names: Vec::new(),
@@ -101,10 +105,11 @@ impl Testbed {
     /// Brings servers and queue into the state in which every history begins, and forgets what was found.
     ///
     /// # Errors
-    /// As [`ServerGroup::reset`].
+    /// As [`ServerGroups::reset`].
     pub fn reset(&mut self) -> Result<(), ReplayError> {
         self.queued.iter_mut().for_each(Vec::clear);
         self.findings = Findings::default();
+        self.rounds = CallRounds::default();
         self.drawn_names.clear();
         self.hidden_names.clear();
         self.last_answered = None;
@@ -168,7 +173,7 @@ impl Testbed {
     /// the write itself; if the write has been answered already, it is done at once.
     ///
     /// # Errors
-    /// As [`ServerGroup::mark_now`].
+    /// As [`ServerGroups::mark_now`].
     pub fn mark_effect(&mut self) -> Result<bool, ReplayError> {
         let masters = self.servers.followed_masters();
         if masters.iter().all(|master| self.queued[*master].is_empty()) {

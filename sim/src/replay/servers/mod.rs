@@ -5,8 +5,8 @@
 //! shares nothing with the machine but its processor (`node`, which runs a program that `server` has found, in a folder
 //! that a `lockfile_dir` deletes even after a kill).
 //!
-//! `group` is all servers of one scenario: a master, its replicas, and the faults that happen to them. The history decides
-//! on failovers, or real sentinels if they are asked for (`sentinel`).
+//! A `group` is a master, its replicas, and the faults that happen to them. The history decides on failovers, or real
+//! sentinels if they are asked for (`sentinel`). The servers of a scenario are one or more such `groups`.
 
 mod address_proxy;
 mod addresses;
@@ -15,6 +15,7 @@ mod connection;
 mod control;
 mod gate;
 mod group;
+mod groups;
 mod limits;
 mod lockfile_dir;
 mod node;
@@ -31,7 +32,8 @@ pub use clock::{Clock, ClockLibrary, ClockOffset};
 pub use connection::ServerConnection;
 pub use control::{ServerRole, scan_every_key};
 pub use gate::{Gate, ReplicatedEffect};
-pub use group::{START_MS, SentinelWatch, ServerGroup, refuse_unsuited};
+pub use group::{START_MS, SentinelWatch, refuse_unsuited};
+pub use groups::ServerGroups;
 pub use limits::{ANSWER_WAIT, LINK_WAIT};
 pub(super) use lockfile_dir::LockfileDir;
 pub use node::{ClusterPlace, NodeSettings, ServerNode};

@@ -84,7 +84,12 @@ impl Target for ScriptClients {
         }
         match ClientPart::of_step(step.step) {
             ClientPart::Asks(verb) => {
-                let request = self.translator.request(step, verb);
+                let request = if self.config.asks_masters() {
+                    let round = testbed.rounds.asked_in(step.step.action);
+                    self.translator.request_of_round(step.step, verb, round)
+                } else {
+                    self.translator.request(step, verb)
+                };
                 request.map(|request| self.ask(step, request, testbed)).transpose()
             }
             ClientPart::Confirms { client, thread } => {
@@ -144,7 +149,13 @@ impl ScriptClients {
         testbed: &mut Testbed,
     ) -> Result<usize, ReplayError> {
         let client = client_of(step.step.action).and_then(|client| step.before.clients.get(client));
-        let node = testbed.servers.index_of(client.map_or("", |client| client.master.as_str()));
+        let node = match step.step.action {
+            Action::AskMaster { node, .. }
+            | Action::SlowReply { node, .. }
+            | Action::ArriveLate { node, .. }
+            | Action::ReleaseAt { node, .. } => usize::from(node),
+            _ => testbed.servers.index_of(client.map_or("", |client| client.master.as_str())),
+        };
         self.executed_by = node;
         let words = self.translator.answer_words(step);
         if let Some(caller) = caller_that_waits(&self.config, step.step.action) {

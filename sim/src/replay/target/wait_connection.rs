@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use redis::{Cmd, ConnectionLike as _, FromRedisValue, Value};
 
 use crate::replay::error::ReplayError;
-use crate::replay::servers::{LINK_WAIT, ServerConnection, ServerGroup};
+use crate::replay::servers::{LINK_WAIT, ServerConnection, ServerGroups};
 
 /// The time limit in our `WAIT` commands, in milliseconds: the default of Redisson's `slavesSyncTimeout`.
 pub const WAIT_WITHIN_MS: u32 = 1000;
@@ -28,7 +28,7 @@ impl WaitConnection {
     ///
     /// # Errors
     /// `Redis`.
-    pub fn open(servers: &ServerGroup, node: usize) -> Result<Self, ReplayError> {
+    pub fn open(servers: &ServerGroups, node: usize) -> Result<Self, ReplayError> {
         let mut connection = servers.node(node).connect()?;
         let id = read_as(&ask(&mut connection, redis::cmd("CLIENT").arg("ID"))?)?;
         Ok(Self { node, connection, id })
@@ -46,7 +46,7 @@ impl WaitConnection {
     ///
     /// # Errors
     /// `Redis`; `TimedOut`.
-    pub fn wait_for(mut self, replicas: u8, servers: &mut ServerGroup) -> Result<i64, ReplayError> {
+    pub fn wait_for(mut self, replicas: u8, servers: &mut ServerGroups) -> Result<i64, ReplayError> {
         let wait = wait_command(replicas, false).get_packed_command();
         self.connection.send_packed_command(&wait).map_err(ReplayError::redis("WAIT"))?;
         servers.wait_acknowledged(self.node)?;
@@ -66,7 +66,7 @@ pub fn wait_command(replicas: u8, may_pause: bool) -> Cmd {
 ///
 /// # Errors
 /// `Redis`; `TimedOut`.
-pub fn end_wait(servers: &mut ServerGroup, node: usize, id: i64) -> Result<(), ReplayError> {
+pub fn end_wait(servers: &mut ServerGroups, node: usize, id: i64) -> Result<(), ReplayError> {
     if is_blocked_in_wait(servers, node, id)? {
         let unblock = redis::cmd("CLIENT").arg("UNBLOCK").arg(id).arg("TIMEOUT").to_owned();
         servers.ask(node, &unblock, "CLIENT UNBLOCK")?;
@@ -79,7 +79,7 @@ pub fn end_wait(servers: &mut ServerGroup, node: usize, id: i64) -> Result<(), R
 ///
 /// # Errors
 /// `Redis`; `TimedOut` if the node does not read the `WAIT`.
-pub fn is_blocked_in_wait(servers: &mut ServerGroup, node: usize, id: i64) -> Result<bool, ReplayError> {
+pub fn is_blocked_in_wait(servers: &mut ServerGroups, node: usize, id: i64) -> Result<bool, ReplayError> {
     let list = redis::cmd("CLIENT").arg("LIST").arg("ID").arg(id).to_owned();
     let began = Instant::now();
     while began.elapsed() < LINK_WAIT {

@@ -7,7 +7,6 @@
 
 use super::members::ServerGroup;
 use crate::replay::error::ReplayError;
-use crate::replay::node_names::name_of_node;
 
 impl ServerGroup {
     /// A master counts its replicas, and drops those that are silent for longer than it allows without the slack. Returns what
@@ -22,7 +21,7 @@ impl ServerGroup {
         self.members[node].limit = Some(limit);
         self.members[node].node.require_replicas(self.config.cluster.min_replicas.into(), limit)?;
         self.is_worn = true;
-        Ok(format!("{} counts its replicas: min-replicas-max-lag {limit}", name_of_node(node)))
+        Ok(format!("{} counts its replicas: min-replicas-max-lag {limit}", self.name_of(node)))
     }
 
     /// A tick has passed: what a master dropped is silent for longer.

@@ -8,7 +8,6 @@ use redis::Value;
 
 use super::members::{HalfOpenLink, MemberRole, ServerGroup};
 use crate::replay::error::ReplayError;
-use crate::replay::node_names::name_of_node;
 use crate::replay::servers::gate::Gate;
 
 /// How long a replica's answer is on its way to a master that was told to end. That one may wait for another replica, so this is no
@@ -41,7 +40,7 @@ impl ServerGroup {
         }
         self.bury(node, is_noticed)?;
         let lost = if loses { "; what was not on its disk is taken away" } else { "" };
-        Ok(format!("SIGKILL to {}{lost}", name_of_node(node)))
+        Ok(format!("SIGKILL to {}{lost}", self.name_of(node)))
     }
 
     /// Kills the process of a node; its files stay as they are, unless the scenario lets a killed process lose what is not on
@@ -62,7 +61,7 @@ impl ServerGroup {
         }
         dying.kill()?;
         self.bury(node, is_noticed)?;
-        Ok(format!("SIGKILL to {}, whose files stay as they are", name_of_node(node)))
+        Ok(format!("SIGKILL to {}, whose files stay as they are", self.name_of(node)))
     }
 
     /// Tells a node to end, and waits until it has ended, unless it waits for its replicas. `is_noticed`: as for `kill`. Returns
@@ -85,7 +84,7 @@ impl ServerGroup {
             member.role = MemberRole::Dead;
             member.ends_at_ms = Some(member.node.clock().now_ms() + wait_ms);
             self.is_worn = true;
-            return Ok(format!("SIGTERM to {}, which waits for its replicas", name_of_node(node)));
+            return Ok(format!("SIGTERM to {}, which waits for its replicas", self.name_of(node)));
         }
         self.expect_failover_of(node)?;
         self.hold_end_of_link(node);
@@ -95,7 +94,7 @@ impl ServerGroup {
         self.members[node].node.begin_shutdown()?;
         self.members[node].node.wait_shutdown(|| ())?;
         self.bury(node, is_noticed)?;
-        Ok(format!("SIGTERM to {}", name_of_node(node)))
+        Ok(format!("SIGTERM to {}", self.name_of(node)))
     }
 
     /// Waits until a node that was told to end has ended. `has_sent_all`: nothing that a rule reads is under way to its replicas.
@@ -130,7 +129,7 @@ impl ServerGroup {
         })?;
         // It was a master, and has none.
         self.bury(node, true)?;
-        Ok(format!("{} has ended", name_of_node(node)))
+        Ok(format!("{} has ended", self.name_of(node)))
     }
 
     /// A node saves a snapshot. Returns what was done, in words.
@@ -140,7 +139,7 @@ impl ServerGroup {
     pub fn snapshot(&mut self, node: usize) -> Result<String, ReplayError> {
         self.members[node].node.save_snapshot()?;
         self.is_worn = true;
-        Ok(format!("{}: BGSAVE", name_of_node(node)))
+        Ok(format!("{}: BGSAVE", self.name_of(node)))
     }
 
     /// Passes to the replicas of a master all that it has written by now. One that has ended has nothing more to send.
@@ -220,7 +219,7 @@ impl ServerGroup {
         self.members[node].is_rewriting = false;
         self.sync_disk(node)?;
         let finds = if finds_data { "finds its data" } else { "finds nothing" };
-        Ok(format!("{} is started again, and {finds}", name_of_node(node)))
+        Ok(format!("{} is started again, and {finds}", self.name_of(node)))
     }
 
     /// The masters of a dead node close their links to it, unless they stand still. Returns what was done, in words.
@@ -231,7 +230,7 @@ impl ServerGroup {
         let masters: Vec<_> = (0..self.members.len()).filter(|master| !self.is_paused(*master)).collect();
         let noticed = self.take_half_open(|link| link.replica == node && masters.contains(&link.master));
         self.end_links(noticed)?;
-        Ok(format!("the links to {} are closed", name_of_node(node)))
+        Ok(format!("the links to {} are closed", self.name_of(node)))
     }
 
     /// What a node has written so far reaches its disk. Returns what was done, in words.
@@ -241,7 +240,7 @@ impl ServerGroup {
     pub fn fsync(&mut self, node: usize) -> Result<String, ReplayError> {
         self.members[node].is_rewriting = false;
         self.sync_disk(node)?;
-        Ok(format!("the AOF of {} is on its disk", name_of_node(node)))
+        Ok(format!("the AOF of {} is on its disk", self.name_of(node)))
     }
 
     /// The save of a node fails: it refuses every write. Returns what was done, in words.
@@ -251,7 +250,7 @@ impl ServerGroup {
     pub fn refuse_writes(&mut self, node: usize) -> Result<String, ReplayError> {
         self.is_worn = true;
         self.members[node].node.refuse_writes()?;
-        Ok(format!("{}: BGSAVE fails", name_of_node(node)))
+        Ok(format!("{}: BGSAVE fails", self.name_of(node)))
     }
 
     /// A save of the node succeeds: it accepts writes again. Returns what was done, in words.
@@ -260,7 +259,7 @@ impl ServerGroup {
     /// As [`crate::replay::ServerNode::accept_writes`].
     pub fn accept_writes(&mut self, node: usize) -> Result<String, ReplayError> {
         self.members[node].node.accept_writes()?;
-        Ok(format!("{}: BGSAVE succeeds", name_of_node(node)))
+        Ok(format!("{}: BGSAVE succeeds", self.name_of(node)))
     }
 
     /// A node stands still: it executes nothing, and its connections stay open. Returns what was done, in words.
@@ -272,7 +271,7 @@ impl ServerGroup {
         self.await_effects_of(node)?;
         self.members[node].node.pause()?;
         self.is_worn = true;
-        Ok(format!("SIGSTOP to {}", name_of_node(node)))
+        Ok(format!("SIGSTOP to {}", self.name_of(node)))
     }
 
     /// Waits until a master that is about to stand still has sent its effects: the answer to the client that wrote may leave first
@@ -316,7 +315,7 @@ impl ServerGroup {
         if let Some(gate) = link.filter(|gate| self.master_behind(gate).is_some_and(counts)) {
             gate.acknowledge()?;
         }
-        Ok(format!("SIGCONT to {}", name_of_node(node)))
+        Ok(format!("SIGCONT to {}", self.name_of(node)))
     }
 
     /// A master that stood still counts its replicas anew. Returns what was done, in words.
@@ -324,7 +323,7 @@ impl ServerGroup {
     /// # Errors
     /// `TimedOut` if it does not notice that its replicas have left; `Redis`.
     pub fn count_anew(&mut self, node: usize, is_cut: bool) -> Result<String, ReplayError> {
-        let counts = format!("{} counts its replicas", name_of_node(node));
+        let counts = format!("{} counts its replicas", self.name_of(node));
         // One that was told to end may have ended, and accepts no writes any more.
         if self.is_dead(node) {
             self.members[node].is_uncounted = false;
@@ -358,7 +357,7 @@ impl ServerGroup {
         if self.followed_masters().contains(&node) {
             self.mark_now()?;
         }
-        Ok(format!("{}: its keys are evicted", name_of_node(node)))
+        Ok(format!("{}: its keys are evicted", self.name_of(node)))
     }
 
     /// One command with these keys, as an operator sends it; their master then tells its replicas. Returns what was done, in
@@ -374,7 +373,7 @@ impl ServerGroup {
         if self.followed_masters().contains(&node) {
             self.mark_now()?;
         }
-        Ok(format!("{}: {command} {}", name_of_node(node), keys.join(" ")))
+        Ok(format!("{}: {command} {}", self.name_of(node), keys.join(" ")))
     }
 
     /// A master is told to store a string under this key, as another program does. Returns what was done, in words.
@@ -390,7 +389,7 @@ impl ServerGroup {
         if self.followed_masters().contains(&node) {
             self.mark_now()?;
         }
-        Ok(format!("{}: {COMMAND} {key} {value}", name_of_node(node)))
+        Ok(format!("{}: {COMMAND} {key} {value}", self.name_of(node)))
     }
 
     /// A node drops these keys and no others, also while it refuses the writes of clients. Returns what was done, in words.
@@ -413,6 +412,6 @@ impl ServerGroup {
         let by_ms = i64::from(self.config.time.jump) * i64::from(self.config.time.tick_ms);
         self.members[node].node.advance_clock(by_ms)?;
         self.is_worn = true;
-        Ok(format!("the clock of {} jumps by {by_ms} ms", name_of_node(node)))
+        Ok(format!("the clock of {} jumps by {by_ms} ms", self.name_of(node)))
     }
 }

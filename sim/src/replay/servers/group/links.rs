@@ -5,7 +5,6 @@ use lockstep_model::config::ReplicasLeave;
 use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
 use super::refusals::needs_full_copies;
 use crate::replay::error::ReplayError;
-use crate::replay::node_names::name_of_node;
 use crate::replay::servers::gate::Gate;
 
 impl ServerGroup {
@@ -16,7 +15,7 @@ impl ServerGroup {
     pub fn resync(&mut self, node: usize) -> Result<String, ReplayError> {
         self.prepare_copy(node, self.master)?;
         self.follow_master(node)?;
-        Ok(format!("{}: REPLICAOF {}", name_of_node(node), name_of_node(self.master)))
+        Ok(format!("{}: REPLICAOF {}", self.name_of(node), self.name_of(self.master)))
     }
 
     /// The copy that a node takes next is a full one, and where that takes time, its AOF is rewritten from then on.
@@ -43,7 +42,7 @@ impl ServerGroup {
         self.leave_master(node, self.master)?;
         self.members[node].node.follow_nobody()?;
         self.is_worn = true;
-        Ok(format!("{}: REPLICAOF a closed port", name_of_node(node)))
+        Ok(format!("{}: REPLICAOF a closed port", self.name_of(node)))
     }
 
     /// Makes an old master a replica of the new one, as Sentinel does. What keeps it from the new one's data until its resync
@@ -62,7 +61,7 @@ impl ServerGroup {
         self.members[node].role = MemberRole::Replica;
         self.drop_subscribers(node)?;
         self.is_worn = true;
-        Ok(format!("{}: REPLICAOF a closed port", name_of_node(node)))
+        Ok(format!("{}: REPLICAOF a closed port", self.name_of(node)))
     }
 
     /// From here on nothing passes between a node and the others, and none of them notices. Returns what was done, in words.
@@ -82,7 +81,7 @@ impl ServerGroup {
             }
         }
         self.is_worn = true;
-        Ok(format!("the gates of {} pass nothing more", name_of_node(node)))
+        Ok(format!("the gates of {} pass nothing more", self.name_of(node)))
     }
 
     /// The link of a replica to its master breaks, and both notice. Returns what was done, in words.
@@ -92,7 +91,7 @@ impl ServerGroup {
     pub fn break_link(&mut self, node: usize) -> Result<String, ReplayError> {
         self.leave_master(node, self.master)?;
         self.is_worn = true;
-        Ok(format!("the gate of {} is closed", name_of_node(node)))
+        Ok(format!("the gate of {} is closed", self.name_of(node)))
     }
 
     /// The links of a node may be made again. A master that was replaced meanwhile notices that its replicas have left.
@@ -105,7 +104,7 @@ impl ServerGroup {
         if node != self.master && !self.is_paused(node) {
             self.notice_left(node)?;
         }
-        Ok(format!("{} reaches the others again", name_of_node(node)))
+        Ok(format!("{} reaches the others again", self.name_of(node)))
     }
 
     /// A master that was replaced notices that its replicas have left: all, or where they leave one by one those that did.

@@ -19,10 +19,13 @@ use crate::replay::servers::server::ServerProgram;
 /// When every history begins, on every node's clock: 2024-01-01. Any time would do.
 pub const START_MS: i64 = 1_704_067_200_000;
 
-/// The servers of one scenario.
+/// A master and its replicas.
 pub struct ServerGroup {
     pub(super) config: Config,
     pub(super) server: ServerProgram,
+    /// The number, among all nodes of the scenario, of the first node of the group. Here a node is named by its number and
+    /// otherwise known by its index in the group.
+    first_node: usize,
     /// Whether they are a cluster.
     pub(super) is_cluster: bool,
     /// Sent to each server after it was started.
@@ -111,19 +114,21 @@ impl GroupMember {
 }
 
 impl ServerGroup {
-    /// Starts the servers of a scenario; `is_cluster`: they are one. Each is sent the `setup` commands whenever it is started.
+    /// Starts the servers of a group; `is_cluster`: they are one. Its first node has the number `first_node`. Each is sent the
+    /// `setup` commands whenever it is started.
     ///
     /// # Errors
     /// Whatever keeps a server from running under our clock and behind our gates.
     pub fn start(
         (server, is_cluster): (&ServerProgram, bool),
-        config: &Config,
+        (config, first_node): (&Config, usize),
         setup: Vec<Cmd>,
         watch: Option<SentinelWatch>,
     ) -> Result<Self, ReplayError> {
         let mut group = Self {
             config: *config,
             server: server.clone(),
+            first_node,
             is_cluster,
             setup,
             watch,
@@ -146,7 +151,7 @@ impl ServerGroup {
     /// A server whose process somebody else has ended: its name, its process and how it ended.
     pub fn unasked_end(&self) -> Option<(String, u32, ExitStatus)> {
         let of = |(index, member): (usize, &GroupMember)| {
-            Some((name_of_node(index), member.node.pid(), member.node.unasked_end()?))
+            Some((self.name_of(index), member.node.pid(), member.node.unasked_end()?))
         };
         self.members.iter().enumerate().find_map(of)
     }
@@ -154,7 +159,7 @@ impl ServerGroup {
     /// A server that stands still, and nothing here has stopped it: its name and its process.
     pub fn unasked_stop(&self) -> Option<(String, u32)> {
         let of = |(index, member): (usize, &GroupMember)| {
-            member.node.is_stopped_unasked().then(|| (name_of_node(index), member.node.pid()))
+            member.node.is_stopped_unasked().then(|| (self.name_of(index), member.node.pid()))
         };
         self.members.iter().enumerate().find_map(of)
     }
@@ -240,9 +245,9 @@ impl ServerGroup {
         &self.members[index].node
     }
 
-    /// The index of the node with this name; of the acting master if there is none.
-    pub fn index_of(&self, name: &str) -> usize {
-        (0..self.members.len()).find(|&index| name_of_node(index) == name).unwrap_or(self.master)
+    /// The name of a node.
+    pub(super) fn name_of(&self, node: usize) -> String {
+        name_of_node(self.first_node + node)
     }
 
     /// Sends one command on our connection to the node.
@@ -441,7 +446,7 @@ impl ServerGroup {
             gate.wait_acknowledged()?;
         }
         member.is_behind.set(gate.held() > 0);
-        Ok(format!("{} applies {effect}", name_of_node(node)))
+        Ok(format!("{} applies {effect}", self.name_of(node)))
     }
 
     /// Where clocks jump, a master must delete what has expired before its clock can jump back, and replicate the deletion; and where a

@@ -1,4 +1,4 @@
-//! All servers of one scenario: a master, its replicas, the links between them, and what happens to them.
+//! A group of servers: a master, its replicas, the links between them, and what happens to them.
 
 mod counting;
 mod faults;

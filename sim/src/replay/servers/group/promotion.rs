@@ -5,7 +5,6 @@ use lockstep_model::trace::Trace;
 
 use super::members::{HalfOpenLink, MemberRole, ServerGroup};
 use crate::replay::error::ReplayError;
-use crate::replay::node_names::name_of_node;
 use crate::replay::servers::addresses::Addresses;
 use crate::replay::servers::gate::Gate;
 use crate::replay::servers::node::{FailoverCommand, ServerNode};
@@ -23,7 +22,7 @@ impl ServerGroup {
         self.members[node].role = MemberRole::Master;
         self.master = node;
         self.is_worn = true;
-        Ok(format!("{}: {how}", name_of_node(node)))
+        Ok(format!("{}: {how}", self.name_of(node)))
     }
 
     /// Makes a replica the master while the master runs; the other replicas leave the old master. Where the master itself hands
@@ -48,7 +47,7 @@ impl ServerGroup {
             PromoteRule::Forced => "which acknowledges nothing; FORCE follows when its time-out comes",
             _ => "which acknowledges nothing",
         };
-        Ok(format!("{}: FAILOVER TO {}, {held}", name_of_node(old), name_of_node(node)))
+        Ok(format!("{}: FAILOVER TO {}, {held}", self.name_of(old), self.name_of(node)))
     }
 
     /// The master that hands over to a replica becomes a replica of it. `lacks_some`: there are effects under way to the heir,
@@ -77,7 +76,7 @@ impl ServerGroup {
             gate.skip(offset);
         }
         self.members[node].lets_writes_wait = false;
-        Ok(format!("{}: FAILOVER ABORT", name_of_node(node)))
+        Ok(format!("{}: FAILOVER ABORT", self.name_of(node)))
     }
 
     /// Makes a replica the master in the place of one that runs and is reached, as when it refuses writes; the other replicas
@@ -207,7 +206,7 @@ impl ServerGroup {
         }
         self.drop_subscribers(old)?;
         let forced = if how == FailoverCommand::Force { " FORCE TIMEOUT 1, as its time-out has come" } else { "" };
-        Ok(format!("{}: FAILOVER TO {}{forced}", name_of_node(old), name_of_node(node)))
+        Ok(format!("{}: FAILOVER TO {}{forced}", self.name_of(old), self.name_of(node)))
     }
 
     /// Makes a replica master, or waits until the sentinels have. Returns what was done, in words.

@@ -10,7 +10,6 @@ use lockstep_model::trace::NodeState;
 
 use super::members::ServerGroup;
 use crate::replay::error::ReplayError;
-use crate::replay::node_names::name_of_node;
 
 /// By how much a clock is beyond a tie: the smallest time that Redis distinguishes.
 const BEYOND_MS: i64 = 1;
@@ -21,7 +20,7 @@ impl ServerGroup {
     /// # Errors
     /// As [`crate::replay::ServerNode::set_clock`]; `Redis`; as [`mark_now`](Self::mark_now).
     pub fn expire(&mut self, node: usize, keys: Vec<String>) -> Result<String, ReplayError> {
-        let name = name_of_node(node);
+        let name = self.name_of(node);
         if !self.is_beyond_tie(node) {
             self.members[node].node.advance_clock(BEYOND_MS)?;
         }

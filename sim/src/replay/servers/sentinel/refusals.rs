@@ -11,7 +11,9 @@ use crate::replay::error::ReplayError;
 /// # Errors
 /// `NotForSentinel`, with the reason.
 pub fn refuse_world(config: &Config) -> Result<(), ReplayError> {
-    let reason = if config.cluster.replicas == 0 {
+    let reason = if config.cluster.groups > 1 {
+        "the scenario has several masters, and Sentinel is started for one"
+    } else if config.cluster.replicas == 0 {
         "the scenario has no replica that could be promoted; say replicas = 1 or 2 in [cluster]"
     } else if config.faults.deaths_of_nodes() == 0 {
         "no node of the scenario dies; say crash_node = 1 in [faults]"
@@ -94,6 +96,13 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             // What clients do, or what happens to them and to their requests.
             | Action::Acquire { .. }
             | Action::NextPart { .. }
+            | Action::AskMaster { .. }
+            | Action::HearMaster { .. }
+            | Action::ReleaseAt { .. }
+            | Action::ArriveLate { .. }
+            | Action::LoseAsk { .. }
+            | Action::SlowReply { .. }
+            | Action::LateAsk { .. }
             | Action::GiveBack { .. }
             | Action::Subscribe { .. }
             | Action::SecondAsk { .. }
