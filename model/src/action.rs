@@ -58,6 +58,16 @@ macro_rules! party {
     };
 }
 
+/// A field of an action of a node that has another number.
+macro_rules! numbered {
+    (node, $value:ident, $number:ident) => {
+        $number
+    };
+    ($field:ident, $value:ident, $number:ident) => {
+        $value
+    };
+}
+
 /// The slot of an action that is about one request, from its fields.
 macro_rules! slot {
     (client = $client:ident, slot = $slot:ident) => {
@@ -77,7 +87,7 @@ macro_rules! instances {
         slots($config, $which).map(|(client, slot)| Action::$action { client, slot }).collect::<Vec<_>>()
     };
     ($config:ident, $action:ident, $which:expr, client, node) => {{
-        let nodes = |client| (0..$config.nodes()).map(move |node| Action::$action { client, node });
+        let nodes = |client| (0..$config.all_nodes()).map(move |node| Action::$action { client, node });
         (0..$config.clients.count).flat_map(nodes).collect::<Vec<_>>()
     }};
     ($config:ident, $action:ident, $which:expr, client) => {
@@ -85,10 +95,10 @@ macro_rules! instances {
     };
     ($config:ident, $action:ident, $which:expr, node, name) => {{
         let names = |node| (0..$config.clients.names).map(move |name| Action::$action { node, name });
-        (0..$config.nodes()).flat_map(names).collect::<Vec<_>>()
+        (0..$config.all_nodes()).flat_map(names).collect::<Vec<_>>()
     }};
     ($config:ident, $action:ident, $which:expr, node) => {
-        (0..$config.nodes()).map(|node| Action::$action { node }).collect::<Vec<_>>()
+        (0..$config.all_nodes()).map(|node| Action::$action { node }).collect::<Vec<_>>()
     };
 }
 
@@ -205,6 +215,15 @@ macro_rules! actions {
                 }
             }
 
+            /// The same of the node with that number.
+            #[expect(unused_variables, reason = "most fields are no node")]
+            pub(crate) const fn at_node(self, number: u8) -> Self {
+                match self {
+                    $(Self::$action { $($field),+ } => Self::$action { $($field: numbered!($field, $field, number)),+ },)+
+                    Self::$last => self,
+                }
+            }
+
             /// Of an action about one request: which of the client's.
             #[expect(unused_variables, reason = "most actions are about no request")]
             pub const fn slot(self) -> Option<Slot> {
@@ -254,6 +273,12 @@ actions! {
     Release { client, thread } = "release", when |_config| true;
     /// A client gives back its next part of the lock: of an `unlock()`, or of a call that has failed.
     GiveBack { client, thread } = "give_back", when |config| config.takes_several();
+    /// A client asks one of several masters, and hears the reply.
+    AskMaster { client, node } = "ask_master", when |config| config.asks_masters();
+    /// A client hears the late reply of a master.
+    HearMaster { client, node } = "hear_master", when |config| config.faults.slow_reply > 0;
+    /// A client releases on one of several masters.
+    ReleaseAt { client, node } = "release_at", when |config| config.asks_masters();
     /// A client learns which node is the master now.
     Discover { client } = "discover", when |config| config.can_fail_over();
     /// A client goes back to an old master that says it is one.
@@ -280,6 +305,9 @@ actions! {
         when |config| config.can_send_again();
     /// No answer came in time: the caller gets an unknown outcome.
     Abandon { client, slot } of awaited = "abandon", when |config| config.can_abandon();
+
+    /// An ask arrives at a master, on which its client has given up.
+    ArriveLate { client, node } = "arrive_late", when |config| config.faults.late_ask > 0;
 
     // Watchdog.
     /// A client's renewal timer fires.
@@ -355,6 +383,12 @@ actions! {
     LoseRequest { client, slot } = "lose_request", fault LoseRequest, when |config| config.is_split();
     /// A reply never reaches its client.
     LoseReply { client, slot } = "lose_reply", fault LoseReply, when |config| config.is_split();
+    /// A client does not reach one of several masters that it asks.
+    LoseAsk { client, node } = "lose_ask", fault LoseAsk, when |config| config.asks_masters();
+    /// A client asks one of several masters, and the reply is late.
+    SlowReply { client, node } = "slow_reply", fault SlowReply, when |config| config.asks_masters();
+    /// A client gives up on its ask of one of several masters, which is under way to that.
+    LateAsk { client, node } = "late_ask", fault LateAsk, when |config| config.asks_masters();
     /// A thread is interrupted in `lock()` or `unlock()`.
     Interrupt { client, thread } = "interrupt", fault Interrupt, when |config| config.is_split() || config.waits();
     /// A thread that does not believe it holds calls release.

@@ -6,14 +6,16 @@
 pub const MAX_CLIENTS: u8 = 4;
 /// Client processes beside several lock names and replicas: an effect under way says which of their threads wait for it.
 pub const MAX_WAITING_CLIENTS: u8 = 3;
+/// Client processes where they ask several masters.
+pub const MAX_CLIENTS_OF_MASTERS: u8 = 3;
 /// Threads of one client.
 pub const MAX_THREADS: u8 = 2;
 /// Names of locks that one client uses: its threads use one each.
 pub const MAX_NAMES: u8 = MAX_THREADS;
 /// Locks that one renewal carries (Redisson: `lockWatchdogBatchSize`, 100 unless it is set).
 pub const RENEWAL_BATCH: u8 = 100;
-/// Groups of one master with its replicas. Several independent masters are not modelled yet.
-pub const MAX_GROUPS: u8 = 1;
+/// Independent masters, each a group of its own. Several of them have no replicas yet.
+pub const MAX_GROUPS: u8 = 5;
 /// Replicas of one master.
 pub const MAX_REPLICAS: u8 = 2;
 /// Holds of one thread.

@@ -46,6 +46,10 @@ mutants! {
     PartsKept,
     /// Of several values an acquire looks at the first one only.
     FirstValueDecides,
+    /// Half of the masters, without the one that makes it most of them, is enough.
+    HalfIsMost,
+    /// A client that asks several masters does not look at the time that this took.
+    ElapsedTimeIgnored,
     // Clients.
     /// After subscribing the waiter sleeps at once, without asking again.
     NoSecondAsk,

@@ -239,6 +239,8 @@ breaches! {
     PartLeft,
     /// Two clients believe that they have the same value.
     ValueShared,
+    /// A client begins to believe although nothing is left of its lease, or fewer than most masters store what it was granted.
+    GrantInvalid,
 }
 
 impl Breach {
@@ -247,6 +249,8 @@ impl Breach {
     const fn bit(self) -> u8 {
         match self {
             Self::RefusedAndGranted => Self::TokenNotGreater as u8,
+            // Who asks several masters waits for no replicas.
+            Self::GrantInvalid => Self::GrantUnacknowledged as u8,
             Self::Overtaken | Self::ReaderRefused | Self::PartLeft | Self::ValueShared => Self::EffectOutOfOrder as u8,
             other => other as u8,
         }

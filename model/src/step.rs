@@ -61,12 +61,15 @@ pub fn step_into<Y: Layout>(config: &Config, world: &World<Y>, action: Action, a
         return false;
     }
     let mut context = Context { config, world: next, notes: &mut notes };
-    let answer = execute(&mut context, action);
+    let answer = context.with_group_of(action, execute);
     *touched = notes.touched;
     let Some(answer) = answer else { return false };
     *reply = answer;
     failover_end::note_end(config, next);
-    note_vanished_grant(world, next, action, &mut notes);
+    // Of one master. Where there are several, the loss of what one stores is no loss of the lock.
+    if !Y::Lock::HAS_SEVERAL_MASTERS {
+        note_vanished_grant(world, next, action, &mut notes);
+    }
     queue::note_overtaken(world, next, &mut notes);
     if Y::Lock::FACTS.parts.is_there() {
         parts::note_left(world, next, &mut notes);
@@ -109,6 +112,9 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Work { client, thread } => context.work(Holder::new(client, thread)),
         Action::Arrive { client, thread } => context.arrive(Holder::new(client, thread)),
         Action::Release { client, thread } => context.release(Holder::new(client, thread)),
+        Action::AskMaster { client, node } => context.ask_master(client, node),
+        Action::HearMaster { client, node } => context.hear_master(client, node),
+        Action::ReleaseAt { client, node } => context.release_at(client, node),
         Action::Discover { client } => context.discover(client),
         Action::GoBack { client, node } => context.go_back(client, node),
         Action::Resubscribe { client } => context.resubscribe(client),
@@ -124,6 +130,8 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Answer { client, slot } => context.answer(client, slot),
         Action::Resend { client, slot } => context.resend(client, slot),
         Action::Abandon { client, slot } => context.abandon(client, slot),
+
+        Action::ArriveLate { client, node } => context.arrive_late(client, node),
 
         // Watchdog.
         Action::Renew { client } => context.renew(client, false),
@@ -163,6 +171,9 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         }
         Action::LoseRequest { client, slot } => context.lose_request(client, slot),
         Action::LoseReply { client, slot } => context.lose_reply(client, slot),
+        Action::LoseAsk { client, node } => context.lose_ask(client, node),
+        Action::SlowReply { client, node } => context.ask_slowly(client, node),
+        Action::LateAsk { client, node } => context.ask_late(client, node),
         Action::Interrupt { client, thread } => context.interrupt(Holder::new(client, thread)),
         Action::ForeignRelease { client, thread } => context.release_foreign(Holder::new(client, thread)),
         Action::ForceRelease { client } => context.force_release(client),
@@ -195,7 +206,7 @@ pub fn enabled<Y: Layout>(config: &Config, world: &World<Y>, actions: &[Action])
 /// Notes what puts the properties about nodes to the test: see [`Property::antecedent`](crate::Property::antecedent).
 fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, action: Action, notes: &mut Notes) {
     let is_taken = config.faults.vanish_key > 0 || config.faults.overwrite_key > 0;
-    if !config.can_fail_over() && !config.can_restart() && !is_taken {
+    if !config.can_fail_over() && !config.can_restart() && !is_taken || Y::Lock::HAS_SEVERAL_MASTERS {
         return;
     }
     if after.group().nodes.as_ref().iter().filter(|node| node.is_master()).count() > 1 {
@@ -227,6 +238,9 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
         | Fault::VanishToken
         | Fault::LoseRequest
         | Fault::LoseReply
+        | Fault::LoseAsk
+        | Fault::SlowReply
+        | Fault::LateAsk
         | Fault::Interrupt
         | Fault::ClockJump
         | Fault::ClientClockJump => false,
@@ -275,6 +289,13 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::ReadToken { .. }
             | Action::Work { .. }
             | Action::Arrive { .. }
+            | Action::AskMaster { .. }
+            | Action::HearMaster { .. }
+            | Action::ReleaseAt { .. }
+            | Action::ArriveLate { .. }
+            | Action::LoseAsk { .. }
+            | Action::SlowReply { .. }
+            | Action::LateAsk { .. }
             | Action::Discover { .. }
             | Action::GoBack { .. }
             | Action::Resubscribe { .. }

@@ -75,9 +75,9 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                     Phase::NextPart => {
                         is_at_limit || (may_ask && thread.wake_in.is_due()) || thread.asks_in_vain(reach.is_up)
                     }
-                    Phase::GivingBack => true,
+                    Phase::GivingBack | Phase::AskingMasters | Phase::ReleasingMasters => true,
                     Phase::Undoing | Phase::SettingTtl => requests.get(Slot::of_thread(number)).is_none(),
-                    Phase::Asking | Phase::AskingAgain | Phase::Releasing | Phase::Dead => false,
+                    Phase::Asking | Phase::AskingAgain | Phase::Releasing | Phase::HearingMaster | Phase::Dead => false,
                 }
             })
     }

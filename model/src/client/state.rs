@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::renewal_table::RenewalTable;
 use crate::limits::{
-    MAX_GROUPS, MAX_HOLDS, MAX_MESSAGES, MAX_REPLICAS, MAX_RETRIES, MAX_SHARED_MESSAGES, MAX_THREADS, MAX_TICKS,
+    MAX_HOLDS, MAX_MESSAGES, MAX_REPLICAS, MAX_RETRIES, MAX_SHARED_MESSAGES, MAX_THREADS, MAX_TICKS,
     MAX_TOKEN_UNDER_WAY,
 };
 use crate::time::Timer;
@@ -18,8 +18,8 @@ use crate::time::Timer;
 pub struct Client {
     /// Whether it runs.
     pub mode: Mode,
-    /// What it knows of each group.
-    pub views: [GroupView; MAX_GROUPS as usize],
+    /// What it knows of its group. Where there are several, each is one master, and there is nothing to know.
+    pub views: [GroupView; 1],
     /// How many acquires it may still start.
     pub acquires_left: AcquiresLeft,
     /// Until it asks again after a failover; off: at once.
@@ -210,6 +210,12 @@ pub enum Phase {
     NextPart,
     /// Of a lock that has parts: it is the next one to be given back.
     GivingBack,
+    /// Of a lock on several masters: it asks them, one after the other.
+    AskingMasters,
+    /// Of a lock on several masters: the reply of one of them is under way.
+    HearingMaster,
+    /// Of a lock on several masters: it releases on each of them.
+    ReleasingMasters,
 }
 
 /// What the waiters of a process share: one entry per lock.
@@ -224,7 +230,7 @@ pub struct WakeupEntry {
 
 impl Phase {
     /// Every one, in order.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 16] = [
         Self::Idle,
         Self::Refused,
         Self::Subscribed,
@@ -238,6 +244,9 @@ impl Phase {
         Self::SettingTtl,
         Self::NextPart,
         Self::GivingBack,
+        Self::AskingMasters,
+        Self::HearingMaster,
+        Self::ReleasingMasters,
     ];
 
     /// Whether a thread here uses its process's wake-up entry, and with it the subscription.
@@ -404,7 +413,7 @@ impl Client {
     /// A slot the scenario does not use.
     pub const ABSENT: Self = Self {
         mode: Mode::Absent,
-        views: [GroupView::of(0); MAX_GROUPS as usize],
+        views: [GroupView::of(0)],
         acquires_left: AcquiresLeft::ANY,
         threads: [Thread::DEAD; MAX_THREADS as usize],
         renewal: RenewalTable::EMPTY,

@@ -39,3 +39,14 @@ pub(super) const fn usual_batch() -> u8 {
 pub(super) const fn is_usual_batch(batch: &u8) -> bool {
     *batch == usual_batch()
 }
+
+/// One master, and its replicas.
+pub(super) const fn one_group() -> u8 {
+    1
+}
+
+/// Whether there is one master, and so that is not written.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+pub(super) const fn is_one_group(groups: &u8) -> bool {
+    *groups == one_group()
+}

@@ -129,6 +129,12 @@ faults! {
     vanish_token => VanishToken: "a master loses the counter of fencing tokens: evicted, or deleted by hand",
     #[serde(skip_serializing_if = "is_default")]
     overwrite_key => OverwriteKey: "another program stores a string under the name of a lock (SET)",
+    #[serde(skip_serializing_if = "is_default")]
+    lose_ask => LoseAsk: "a client that asks several masters does not reach one of them",
+    #[serde(skip_serializing_if = "is_default")]
+    slow_reply => SlowReply: "the reply of one master to a client that asks several is late",
+    #[serde(skip_serializing_if = "is_default")]
+    late_ask => LateAsk: "a client that asks several masters gives up on one of them, which is asked later all the same",
 }
 
 impl Faults {
@@ -138,12 +144,14 @@ impl Faults {
     }
 }
 
-/// What is left of every budget, in four bits each: a small world is a small value. Two faults that no world has together share
+/// What is left of every budget, in four bits each: a small world is a small value. Faults that no world has together share
 /// theirs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FaultsLeft([u8; (Fault::ALL.len() - 2).div_ceil(2)]);
+pub struct FaultsLeft([u8; Self::PLACES.div_ceil(2)]);
 
 impl FaultsLeft {
+    /// How many faults have a place of their own: those behind them share one.
+    const PLACES: usize = Fault::VanishToken as usize;
     const BITS: u32 = 4;
     const MOST: u8 = (1 << Self::BITS) - 1;
 
@@ -184,19 +192,19 @@ impl FaultsLeft {
 
     #[inline]
     const fn at(fault: Fault) -> (usize, u32) {
-        const {
-            let last = Fault::ALL.len() - 1;
-            assert!(
-                Fault::OverwriteKey as usize == last && Fault::VanishToken as usize == last - 1,
-                "no places of their own"
-            );
-        }
         let index = match fault {
             // A key is overwritten where there are several lock names, and loses its TTL where there is one (S008).
             Fault::OverwriteKey => Fault::PersistKey as usize,
             // Receipts are evicted in a split network, where no lock issues tokens yet (S008).
             Fault::VanishToken => Fault::VanishReceipts as usize,
-            other => other as usize,
+            // Who asks several masters does so by an atomic network, and waits for no message (S008).
+            Fault::LoseAsk => Fault::LoseRequest as usize,
+            Fault::SlowReply => Fault::LoseReply as usize,
+            Fault::LateAsk => Fault::LoseMessage as usize,
+            other => {
+                debug_assert!((other as usize) < Self::PLACES, "a place of its own");
+                other as usize
+            }
         };
         (index / 2, if index.is_multiple_of(2) { 0 } else { Self::BITS })
     }

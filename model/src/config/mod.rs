@@ -28,7 +28,8 @@ pub use sections::{
     MessageDelay, Network, NetworkMode, PromoteRule, ReplicasLeave, Resource, StopsAt, Time, Ttls, WriteDelay,
 };
 pub use switches::{
-    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, FailedPart, FailedRenewal, FinalLease, InterruptedCall,
-    InterruptedWaiter, MissedRenewal, NoTtlAnswer, PartialRelease, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule,
-    RememberedLease, RenewalTimer, RoundLease, SubscribeTo, TokenRule, ValueRule, WaitAfter, WaitRule,
+    AcquireRule, AnsweredReceipt, Downgrade, ElapsedTime, ExtendRule, FailedPart, FailedRenewal, FinalLease,
+    InterruptedCall, InterruptedWaiter, MissedRenewal, NoTtlAnswer, PartialRelease, ReadRelease, ReadRenewal,
+    RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, RoundLease, SubscribeTo, TokenRule, ValueRule, WaitAfter,
+    WaitRule,
 };

@@ -5,9 +5,10 @@ use serde::{Deserialize, Serialize};
 use super::defaults::{is_default, is_usual_batch, usual_batch};
 use super::profiles::Profile;
 use super::switches::{
-    AcquireRule, AnsweredReceipt, Downgrade, ExtendRule, FailedPart, FailedRenewal, FinalLease, InterruptedCall,
-    InterruptedWaiter, MissedRenewal, NoTtlAnswer, PartialRelease, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule,
-    RememberedLease, RenewalTimer, RoundLease, SubscribeTo, TokenRule, ValueRule, WaitAfter, WaitRule,
+    AcquireRule, AnsweredReceipt, Downgrade, ElapsedTime, ExtendRule, FailedPart, FailedRenewal, FinalLease,
+    InterruptedCall, InterruptedWaiter, MissedRenewal, NoTtlAnswer, PartialRelease, ReadRelease, ReadRenewal,
+    RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, RoundLease, SubscribeTo, TokenRule, ValueRule, WaitAfter,
+    WaitRule,
 };
 use crate::limits::RENEWAL_BATCH;
 
@@ -92,6 +93,10 @@ pub struct Protocol {
     /// Whom a writer tells that releases and reads on; read for kinds that have both.
     #[serde(default, skip_serializing_if = "is_default")]
     pub downgrade: Downgrade,
+    /// What a client makes of the time that it took to ask several masters; read for kinds that ask several
+    /// ([`Facts::masters`](crate::locks::Facts::masters)).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub elapsed_time: ElapsedTime,
     /// What becomes of the place of a waiter that is interrupted; read for kinds with a queue
     /// ([`Facts::queue`](crate::locks::Facts::queue)).
     #[serde(default, skip_serializing_if = "is_default")]
@@ -133,6 +138,7 @@ impl Profile {
             no_ttl_answer: NoTtlAnswer::Grant,
             read_renewal: ReadRenewal::OwnHolds,
             downgrade: Downgrade::Silent,
+            elapsed_time: ElapsedTime::Ignored,
             interrupted_waiter: InterruptedWaiter::StaysQueued,
             subscribe_to: SubscribeTo::Master,
         };
@@ -168,6 +174,7 @@ impl Profile {
                 final_lease: FinalLease::OwnHold,
                 failed_part: FailedPart::GoesOn,
                 interrupted_call: InterruptedCall::Ends,
+                elapsed_time: ElapsedTime::Checked,
                 ..newest
             },
             // Who extends by a call is told at once what became of it (docs/facts/libraries.md).

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::bounds::Bounds;
 use super::calls::Calls;
 use super::clients::{ClientRole, ClientTables, PartOrder};
-use super::defaults::{is_default, is_one_name, is_one_tick, one_name, one_tick};
+use super::defaults::{is_default, is_one_group, is_one_name, is_one_tick, one_group, one_name, one_tick};
 use super::faults::Faults;
 use super::node_set::NodeSet;
 use super::protocol::Protocol;
@@ -97,6 +97,9 @@ pub struct Time {
     /// anew (Redisson: 1,500 ms for each part; docs/facts/family.md#multi). `None`: the lock has no parts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round_wait: Option<u8>,
+    /// By how much clocks may differ at the end of a lease, as a client allows for that has the lock on several masters.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub drift: u8,
     /// How far a clock jumps forward; backward if negative.
     #[serde(default, skip_serializing_if = "is_default")]
     pub jump: i8,
@@ -184,12 +187,15 @@ pub enum InterruptedWait {
     Swallow,
 }
 
-/// One master and its replicas.
+/// One master and its replicas, or several that are independent of each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cluster {
-    /// Replicas of the master.
+    /// Independent masters; each of them with its replicas is a group.
+    #[serde(default = "one_group", skip_serializing_if = "is_one_group")]
+    pub groups: u8,
+    /// Replicas of each master.
     pub replicas: u8,
     /// How late a replica may apply an effect.
     pub lag: Bound,

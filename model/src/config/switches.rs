@@ -98,6 +98,18 @@ pub enum Downgrade {
     Publishes,
 }
 
+/// What a client that has asked several masters makes of the time that this took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ElapsedTime {
+    /// Nothing: it holds if most of them have granted (Redisson, each version that was run; docs/facts/family.md#redlock).
+    #[default]
+    Ignored,
+    /// It holds only if something is left of the lease, without the drift (docs/facts/family.md#redlock-as-published).
+    Checked,
+}
+
 /// What becomes of the place in the queue of a waiter that is interrupted and leaves.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

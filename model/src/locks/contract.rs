@@ -10,6 +10,7 @@ use core::hash::Hash;
 use super::facts::Facts;
 use super::holder::Holder;
 use super::keys::Key;
+use super::master_calls::CallStore;
 use super::tokens::TokenStore;
 use super::value_set::ValueSet;
 use super::values::ValueStore;
@@ -34,11 +35,17 @@ pub trait Lock:
     /// slowly: each copy makes the program larger.
     const HAS_SMALL_WORLDS: bool = true;
 
+    /// Whether its worlds have several masters ([`Facts::masters`]), and are of one size.
+    const HAS_SEVERAL_MASTERS: bool = Self::FACTS.masters.is_there();
+
     /// Whether there is a copy of the engines for a split network. The scenario reader refuses one for a kind without them.
     const HAS_SPLIT_WORLDS: bool = true;
 
     /// What a process remembers of the values of its acquires, if the kind has them ([`Facts::value`]).
     type Values: ValueStore;
+
+    /// What each client remembers of its call, if the lock is taken on several masters ([`Facts::masters`]).
+    type Calls: CallStore;
 
     /// What is remembered outside Redis of the tokens that it issues, if it does ([`Facts::tokens`]).
     type Tokens: TokenStore;

@@ -41,6 +41,8 @@ pub struct Facts {
     /// Whether it is taken in parts, one after the other, each a lock of its own under a name of its own. Each client is then one thread of
     /// an application, and its thread *t* here is what that thread is to part *t*.
     pub parts: Support,
+    /// Whether it is taken on several independent masters, and held by whoever has it on most of them.
+    pub masters: Support,
     /// The calls by which an application uses it.
     pub calls: CallNames,
     /// Those of its readers, if it has any.

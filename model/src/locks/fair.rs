@@ -16,6 +16,7 @@ use super::counted_hold::CountedHold;
 use super::facts::{CallNames, Facts, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
+use super::master_calls::NoCalls;
 use super::tokens::NoTokens;
 use super::values::NoValues;
 use crate::limits::{MAX_CLIENTS, MAX_DEADLINE_TICKS};
@@ -112,6 +113,7 @@ impl Lock for Fair {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
+        masters: Support::No { why: "one master stores it" },
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",
@@ -125,6 +127,7 @@ impl Lock for Fair {
     const HAS_SPLIT_WORLDS: bool = false;
 
     type Values = NoValues;
+    type Calls = NoCalls;
     type Tokens = NoTokens;
     type Several = Self;
 

@@ -14,6 +14,7 @@ use super::counted_hold::CountedHold;
 use super::facts::{CallNames, Facts, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
+use super::master_calls::NoCalls;
 use super::tokens::HeldTokens;
 use super::values::NoValues;
 use crate::mutants::Mutant;
@@ -66,6 +67,7 @@ impl Lock for Fenced {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::Yes,
         parts: Support::No { why: "it is one lock under one name" },
+        masters: Support::No { why: "one master stores it" },
         calls: CallNames {
             acquire: "lockAndGetToken()",
             try_acquire: "tryLockAndGetToken(..)",
@@ -79,6 +81,7 @@ impl Lock for Fenced {
     const HAS_SPLIT_WORLDS: bool = false;
 
     type Values = NoValues;
+    type Calls = NoCalls;
     type Tokens = HeldTokens;
     type Several = Self;
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::contract::Lock;
 use super::facts::Facts;
 use super::named::Named;
-use super::{fair, fenced, multi, plain, read_write, reentrant, spin, value_multi};
+use super::{fair, fenced, multi, plain, read_write, red, reentrant, spin, value_multi};
 
 /// Something to be done with the type of a kind.
 pub trait WithKind {
@@ -64,6 +64,7 @@ kinds! {
     Spin => spin::Spin,
     Multi => Named<multi::Part>,
     ValueMulti => value_multi::ValueMulti,
+    Red => red::Red,
     #[cfg(feature = "toy")]
     Toy => super::toy::Toy,
 }

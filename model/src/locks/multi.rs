@@ -40,6 +40,7 @@ impl OneHoldKind for PartRules {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::Yes,
+        masters: Support::No { why: "one master stores it" },
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",

@@ -10,6 +10,7 @@ use super::contract::{
 use super::facts::Facts;
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
+use super::master_calls::NoCalls;
 use crate::limits::MAX_NAMES;
 use crate::time::Timer;
 
@@ -42,6 +43,7 @@ impl<L: Lock> Lock for Named<L> {
     const HAS_SMALL_WORLDS: bool = false;
 
     type Values = L::Values;
+    type Calls = NoCalls;
     type Tokens = L::Tokens;
     type Several = Self;
 

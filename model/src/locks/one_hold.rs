@@ -9,6 +9,7 @@ use super::counted_hold::CountedHold;
 use super::facts::Facts;
 use super::holder::Holder;
 use super::keys::Key;
+use super::master_calls::NoCalls;
 use super::tokens::NoTokens;
 use super::values::NoValues;
 
@@ -54,6 +55,7 @@ impl<K: OneHoldKind> Lock for OneHold<K> {
     const HAS_SPLIT_WORLDS: bool = K::HAS_SPLIT_WORLDS;
 
     type Values = NoValues;
+    type Calls = NoCalls;
     type Tokens = NoTokens;
     type Several = K::Several;
 

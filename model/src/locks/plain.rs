@@ -17,6 +17,7 @@ use super::contract::{
 use super::facts::{CallNames, Facts, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
+use super::master_calls::NoCalls;
 use super::tokens::NoTokens;
 use super::values::HoldValues;
 use crate::limits::{MAX_CLIENTS, MAX_THREADS, MAX_VALUES};
@@ -69,6 +70,7 @@ impl Lock for Plain {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
+        masters: Support::No { why: "one master stores it" },
         calls: CallNames {
             acquire: "SET NX PX",
             try_acquire: "SET NX PX",
@@ -82,6 +84,7 @@ impl Lock for Plain {
     const HAS_SMALL_WORLDS: bool = false;
 
     type Values = HoldValues;
+    type Calls = NoCalls;
     type Tokens = NoTokens;
     type Several = Self;
 

@@ -15,6 +15,7 @@ use super::contract::{
 use super::facts::{CallNames, Facts, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{HashValue, Key, KeySlot, KeyValue};
+use super::master_calls::NoCalls;
 use super::tokens::NoTokens;
 use super::values::NoValues;
 use crate::config::switches::ReadRenewal;
@@ -280,6 +281,7 @@ impl Lock for ReadWrite {
         sharing: Support::Yes,
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
+        masters: Support::No { why: "one master stores it" },
         calls: CallNames {
             acquire: "writeLock().lock()",
             try_acquire: "writeLock().tryLock()",
@@ -299,6 +301,7 @@ impl Lock for ReadWrite {
     const HAS_SPLIT_WORLDS: bool = false;
 
     type Values = NoValues;
+    type Calls = NoCalls;
     type Tokens = NoTokens;
     type Several = Self;
 

@@ -37,6 +37,7 @@ impl OneHoldKind for SpinRules {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
+        masters: Support::No { why: "one master stores it" },
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",

@@ -12,6 +12,7 @@ use super::contract::{
 use super::facts::{CallNames, Facts, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{HashValue, Key, KeySlot, KeyValue};
+use super::master_calls::NoCalls;
 use super::tokens::NoTokens;
 use super::values::NoValues;
 use crate::time::Timer;
@@ -44,6 +45,7 @@ impl Lock for Toy {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
+        masters: Support::No { why: "one master stores it" },
         calls: CallNames {
             acquire: "acquire",
             try_acquire: "acquire",
@@ -55,6 +57,7 @@ impl Lock for Toy {
     };
 
     type Values = NoValues;
+    type Calls = NoCalls;
     type Tokens = NoTokens;
     type Several = Self;
 

@@ -16,6 +16,7 @@ use super::contract::{
 use super::facts::{CallNames, Facts, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{DEADLINE_FIELD, DEADLINE_OVER, HashValue, Key, KeySlot, KeyValue};
+use super::master_calls::NoCalls;
 use super::tokens::NoTokens;
 use super::values::NoValues;
 use crate::limits::{MAX_CLIENTS, MAX_SET_VALUES};
@@ -120,6 +121,7 @@ impl Lock for ValueMulti {
         sharing: Support::No { why: "only one thread holds a value at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
+        masters: Support::No { why: "one master stores it" },
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",
@@ -133,6 +135,7 @@ impl Lock for ValueMulti {
     const HAS_SPLIT_WORLDS: bool = false;
 
     type Values = NoValues;
+    type Calls = NoCalls;
     type Tokens = NoTokens;
     type Several = Self;
 

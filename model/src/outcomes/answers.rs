@@ -1,8 +1,9 @@
 //! What each action can be answered, in an atomic network and in a split one.
 
 use super::conditions::{
-    always, can_be_demoted, can_be_fenced_off, can_hold_twice, can_keep_released, can_lose_grant, can_reenter,
-    counts_replicas, has_queue, is_contended, overwrites_keys, refuses_writes, renews_several,
+    always, asks_one_master, can_be_demoted, can_be_fenced_off, can_hold_twice, can_keep_released, can_lose_grant,
+    can_meet_a_key, can_reenter, counts_replicas, has_queue, is_contended, overwrites_keys, refuses_writes,
+    renews_several,
 };
 use crate::action::ActionKind;
 use crate::config::calls::InterruptedAcquire;
@@ -61,7 +62,10 @@ impl ActionKind {
 
     /// Whether the same is so in a scenario like this one: whoever leaves a queue asks a node to write.
     fn asks_a_node(self, config: &Config) -> bool {
-        self.reaches_a_node(config.is_split())
+        let is_reached = self.reaches_a_node(config.is_split());
+        // Who asks several masters asks each in a step of its own.
+        let asks_later = config.asks_masters() && matches!(self, Self::Acquire | Self::WakeByTimer | Self::Release);
+        is_reached && !asks_later
             || self == Self::GiveUp && config.queues()
             || self == Self::Interrupt && config.leaves_queue_interrupted()
     }
@@ -116,14 +120,38 @@ impl ActionKind {
     fn answers(self) -> &'static [Answer] {
         match self {
             Self::Acquire | Self::NextPart => &[
-                (ReplyKind::Acquired, always),
-                (ReplyKind::Busy, is_contended),
+                (ReplyKind::Acquired, asks_one_master),
+                (ReplyKind::Busy, |config| is_contended(config) && asks_one_master(config)),
                 (ReplyKind::WrongType, overwrites_keys),
+                // A round begins, and nobody is asked yet.
+                (ReplyKind::Done, Config::asks_masters),
             ],
             // Only a thread that was refused gets this far.
-            Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => {
-                &[(ReplyKind::Acquired, is_contended), (ReplyKind::Busy, is_contended)]
-            }
+            Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => &[
+                (ReplyKind::Acquired, |config| is_contended(config) && asks_one_master(config)),
+                (ReplyKind::Busy, |config| is_contended(config) && asks_one_master(config)),
+                (ReplyKind::Done, Config::asks_masters),
+            ],
+            Self::AskMaster | Self::ArriveLate => &[
+                (ReplyKind::Acquired, always),
+                (ReplyKind::Busy, can_meet_a_key),
+                (ReplyKind::SaveFailed, refuses_writes),
+                (ReplyKind::Unreachable, Config::can_be_unreachable),
+            ],
+            Self::SlowReply => &[
+                (ReplyKind::Acquired, always),
+                (ReplyKind::Busy, can_meet_a_key),
+                (ReplyKind::SaveFailed, refuses_writes),
+            ],
+            Self::LoseAsk => &[(ReplyKind::Unreachable, always)],
+            Self::LateAsk => &[(ReplyKind::Unknown, always)],
+            // Also where it was granted nothing.
+            Self::ReleaseAt => &[
+                (ReplyKind::Released, always),
+                (ReplyKind::NotHeld, |config| can_meet_a_key(config) || can_lose_grant(config)),
+                (ReplyKind::SaveFailed, refuses_writes),
+                (ReplyKind::Unreachable, Config::can_be_unreachable),
+            ],
             Self::Subscribe | Self::Deliver | Self::LoseMessage | Self::Resubscribe => {
                 &[(ReplyKind::Done, is_contended)]
             }
@@ -148,7 +176,20 @@ impl ActionKind {
                 (ReplyKind::NoTtlSet, can_lose_grant),
                 (ReplyKind::Unreachable, Config::can_be_unreachable),
             ],
-            Self::Undo | Self::Release | Self::GiveBack => &[
+            Self::Release | Self::GiveBack => &[
+                (ReplyKind::Released, asks_one_master),
+                // A release of several masters begins, and none is asked yet.
+                (ReplyKind::Done, Config::asks_masters),
+                // A part that a call has left behind is entered once more by the next one.
+                (ReplyKind::StillHeld, |config| {
+                    let leaves_parts = config.has_parts() && (can_keep_released(config) || can_lose_grant(config));
+                    can_reenter(config) || config.shares() || leaves_parts
+                }),
+                (ReplyKind::NotHeld, |config| can_lose_grant(config) && asks_one_master(config)),
+                (ReplyKind::Unreachable, |config| config.can_be_unreachable() && asks_one_master(config)),
+                (ReplyKind::WrongType, overwrites_keys),
+            ],
+            Self::Undo => &[
                 (ReplyKind::Released, always),
                 // A part that a call has left behind is entered once more by the next one.
                 (ReplyKind::StillHeld, |config| {
@@ -199,7 +240,8 @@ impl ActionKind {
                 (ReplyKind::LeftQueue, |config| is_contended(config) && config.leaves_queue_interrupted()),
                 (ReplyKind::Unreachable, |config| config.can_be_unreachable() && config.leaves_queue_interrupted()),
             ],
-            Self::Discover
+            Self::HearMaster
+            | Self::Discover
             | Self::GoBack
             | Self::Register
             | Self::Unregister

@@ -85,7 +85,9 @@ pub(super) fn can_be_stale(config: &Config) -> bool {
 
 /// Whether the resource can refuse an effect.
 pub(super) fn can_be_fenced_off(config: &Config) -> bool {
-    can_be_stale(config) && config.resource.is_some_and(Resource::is_fenced)
+    // A counter that was set back issues tokens again that the resource has seen larger ones than, also to one client alone.
+    let is_set_back = config.has_stored_tokens() && config.may_set_counter_back();
+    (can_be_stale(config) || is_set_back) && config.resource.is_some_and(Resource::is_fenced)
 }
 
 /// Whether a thread can enter a hold that is stored for it: by re-entry, or because a release was lost or refused.
@@ -118,4 +120,14 @@ pub(super) const fn can_lose_grant(config: &Config) -> bool {
     let is_taken = is_deleted || faults.clock_jump > 0 || is_none;
     // Where requests can be late, a late release can end the next grant.
     is_unattended || config.is_split() || can_keep_released(config) || is_taken
+}
+
+/// Whether one master stores the lock.
+pub(super) const fn asks_one_master(config: &Config) -> bool {
+    !config.asks_masters()
+}
+
+/// Whether a client may find a key on a master: another one's, or one of its own that an earlier round has left behind.
+pub(super) fn can_meet_a_key(config: &Config) -> bool {
+    is_contended(config) || config.faults.late_ask > 0 || config.can_be_unreachable() || config.faults.refuse_writes > 0
 }

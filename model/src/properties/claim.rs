@@ -54,3 +54,14 @@ pub(super) fn has_watchdog(config: &Config) -> Result<(), &'static str> {
     }
     Ok(())
 }
+
+/// A property of what the acting master stores.
+///
+/// # Errors
+/// Several masters store the lock.
+pub(super) fn of_one_master(config: &Config) -> Result<(), &'static str> {
+    if config.asks_masters() {
+        return Err("several masters store the lock: what one of them stores, or loses, is not the lock");
+    }
+    Ok(())
+}

@@ -1,7 +1,7 @@
 //! Client and master agree on hold counts. Between promotion and discovery the client cannot know better; what counts is what
 //! the acting master would answer.
 
-use super::claim::{Claim, PropertyKind, always};
+use super::claim::{Claim, PropertyKind, of_one_master};
 use crate::mutants::Mutant;
 use crate::notes::Happening;
 use crate::world::layout::Layout;
@@ -16,7 +16,7 @@ pub(super) const CLAIM: Claim = Claim {
     antecedent: Some(Happening::Granted),
     untested: "no thread is ever granted the lock",
     mutant: Mutant::ReentryWithoutCount,
-    applies: always,
+    applies: of_one_master,
 };
 
 /// Whether it is so in this state.

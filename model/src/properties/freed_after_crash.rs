@@ -5,6 +5,7 @@ use crate::client::state::Mode;
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
+use crate::redis::group::Group;
 use crate::world::layout::Layout;
 use crate::world::state::World;
 
@@ -30,6 +31,7 @@ fn applies(config: &Config) -> Result<(), &'static str> {
 
 /// Whether it is still owed to this holder in this state.
 pub(super) fn pending<Y: Layout>(world: &World<Y>, holder: Holder) -> bool {
-    let is_stored = || world.acting_master().is_some_and(|master| master.stored.is_held_by(holder));
+    let mut masters = world.groups.as_ref().iter().filter_map(Group::acting_master);
+    let mut is_stored = || masters.any(|master| master.stored.is_held_by(holder));
     world.client(holder.client()).mode == Mode::Crashed && is_stored()
 }

@@ -1,6 +1,6 @@
 //! Grants do not vanish.
 
-use super::claim::{Claim, PropertyKind, always};
+use super::claim::{Claim, PropertyKind, of_one_master};
 use crate::mutants::Mutant;
 use crate::notes::{Breach, Happening};
 use crate::world::layout::Layout;
@@ -15,7 +15,7 @@ pub(super) const CLAIM: Claim = Claim {
     antecedent: Some(Happening::GrantAtRisk),
     untested: "no master is ever lost with a grant, or loses its key",
     mutant: Mutant::ReplicaDropsEffect,
-    applies: always,
+    applies: of_one_master,
 };
 
 /// Whether it is so in this state.

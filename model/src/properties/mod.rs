@@ -28,6 +28,7 @@ mod renewal_rate_bounded;
 mod renewed_while_held;
 pub mod table;
 mod tokens_increase;
+mod valid_at_grant;
 pub mod verdict;
 mod wait_limit_kept;
 mod waiter_served;

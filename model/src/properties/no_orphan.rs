@@ -4,6 +4,7 @@ use super::claim::{Claim, PropertyKind};
 use crate::config::sections::{Config, Fsync};
 use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
+use crate::redis::group::Group;
 use crate::world::layout::Layout;
 use crate::world::state::World;
 
@@ -20,6 +21,10 @@ pub(super) const CLAIM: Claim = Claim {
 };
 
 fn applies(config: &Config) -> Result<(), &'static str> {
+    // Who asks several masters releases on all of them, and looks at no answer.
+    if config.asks_masters() {
+        return Ok(());
+    }
     // A failover can lose a release, and so can a disk; a release in vain leaves what a node finds on its disk, and a node can
     // refuse one, or stand still meanwhile. Nothing else leaves a lock behind whose holder does not believe.
     let returns_with_data = config.can_restart() && config.cluster.fsync != Fsync::None;
@@ -43,7 +48,7 @@ fn applies(config: &Config) -> Result<(), &'static str> {
 pub(super) fn pending<Y: Layout>(world: &World<Y>, holder: Holder) -> bool {
     let believes = world.thread(holder).believes();
     // With a value per acquire, what an earlier acquire left behind is nobody's, even if its holder holds elsewhere.
-    world.acting_master().is_some_and(|master| {
+    world.groups.as_ref().iter().filter_map(Group::acting_master).any(|master| {
         let is_its_own = believes && master.stored.is_held_as(world.requester(holder));
         master.stored.is_held_by(holder) && !is_its_own
     })

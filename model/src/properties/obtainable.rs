@@ -36,6 +36,7 @@ pub(super) fn is_wanted<Y: Layout>(world: &World<Y>) -> bool {
 
 /// Whether some client may still come to believe that it holds: it may ask, or has asked.
 pub(super) fn is_pursued<Y: Layout>(world: &World<Y>) -> bool {
-    let has_asked = world.threads().any(|(_, _, thread)| thread.is_waiting() || thread.is_confirming());
+    let has_asked =
+        world.threads().any(|(_, _, thread)| thread.is_waiting() || thread.is_confirming() || thread.asks_masters());
     has_asked || is_wanted(world)
 }

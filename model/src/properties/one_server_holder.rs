@@ -1,7 +1,7 @@
 //! At most one stored holder among the nodes that accept writes: mutual exclusion as Redis sees it. Where values are unique
 //! per acquire, two acquires of one thread are two holders: neither can release or renew what the other stored.
 
-use super::claim::{Claim, PropertyKind, always};
+use super::claim::{Claim, PropertyKind, of_one_master};
 use crate::locks::contract::Lock as _;
 use crate::mutants::Mutant;
 use crate::notes::Happening;
@@ -18,7 +18,7 @@ pub(super) const CLAIM: Claim = Claim {
     antecedent: Some(Happening::TwoMasters),
     untested: "no two nodes ever act as master",
     mutant: Mutant::PromoteBesideMaster,
-    applies: always,
+    applies: of_one_master,
 };
 
 /// Whether it is so in this state.

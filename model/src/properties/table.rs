@@ -12,7 +12,8 @@ use super::{
     actions_reached, all_or_none, counts_agree, dead_head_passed, effects_in_order, first_come_first_served,
     freed_after_crash, grant_acknowledged, grant_survives, interrupt_reported, no_dead_head, no_orphan,
     no_sleeping_waiter, obtainable, one_believer, one_server_holder, only_holder_releases, readers_share, refusal_true,
-    renewal_rate_bounded, renewed_while_held, tokens_increase, wait_limit_kept, waiter_served, writer_served,
+    renewal_rate_bounded, renewed_while_held, tokens_increase, valid_at_grant, wait_limit_kept, waiter_served,
+    writer_served,
 };
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
@@ -147,6 +148,8 @@ properties! {
         DeadHeadPassed => dead_head_passed,
         /// Readers do not exclude each other.
         ReadersShare => readers_share,
+        /// A grant of most masters is one.
+        ValidAtGrant => valid_at_grant,
         /// A call that has ended leaves no part of a lock behind.
         AllOrNone => all_or_none,
         /// The watchdog keeps the lease.

@@ -20,6 +20,11 @@ pub(super) const CLAIM: Claim = Claim {
 };
 
 fn applies(config: &Config) -> Result<(), &'static str> {
+    if config.asks_masters() {
+        return Err(
+            "a client that asks several masters looks at its limit when a round ends, however long the last reply takes",
+        );
+    }
     if !config.some_client(|own| own.time.wait_limit.is_some_and(|limit| limit > 0)) {
         return Err("no client waits with a limit: wait_limit in [time] is left out or 0");
     }

@@ -36,5 +36,9 @@ pub(super) fn pending<Y: Layout>(world: &World<Y>, holder: Holder) -> bool {
         return holder.thread() == 0 && world.client(holder.client()).waits_for_parts();
     }
     let thread = world.thread(holder);
+    // So does one that asks several masters, from its first round on.
+    if Y::Lock::HAS_SEVERAL_MASTERS && (thread.asks_masters() || world.call(holder.client()).goes_on) {
+        return true;
+    }
     thread.is_waiting() && thread.phase != Phase::Asking
 }

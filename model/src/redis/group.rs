@@ -221,10 +221,11 @@ impl<Y: ServerLayout> Node<Y> {
 }
 
 impl<Y: ServerLayout> Group<Y> {
-    /// The first moment: the first node is the master, nothing is stored, nobody is connected.
-    pub fn initial(config: &Config) -> Self {
+    /// The first moment: the first node is the master, nothing is stored, nobody is connected. `is_there`: whether the scenario has it.
+    pub fn initial(config: &Config, is_there: bool) -> Self {
         let nodes = Y::Nodes::from_fn(|node| {
             let role = match node {
+                _ if !is_there => Role::Absent,
                 0 => Role::Master,
                 _ if node < usize::from(config.nodes()) => Role::Replica,
                 _ => Role::Absent,

@@ -98,7 +98,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
         self.note_readers(&before.lock, outcome.reply, request);
         let (reply, happening) = Self::reply_of(outcome.reply);
-        if let Some(happening) = happening {
+        // What one of several masters grants is no lock yet, and what it refuses no refusal.
+        if let Some(happening) = happening.filter(|_| !Y::Lock::HAS_SEVERAL_MASTERS) {
             self.notes.happened(happening);
         }
         let published = outcome.publish.filter(|_| !self.config.is_mutated(Mutant::ReleaseWithoutMessage));

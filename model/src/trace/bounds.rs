@@ -1,8 +1,8 @@
 //! The numbers that a configuration may have: the reader of trace files and the JSON Schema use the same list.
 
 use crate::limits::{
-    MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_JUMP, MAX_NAMES, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS, MAX_TICKS,
-    RENEWAL_BATCH,
+    MAX_ACQUIRES, MAX_CLIENTS, MAX_GROUPS, MAX_HOLDS, MAX_JUMP, MAX_NAMES, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS,
+    MAX_TICKS, RENEWAL_BATCH,
 };
 use crate::notes::Capacity;
 
@@ -19,7 +19,7 @@ pub struct NumberBound {
 
 /// The bounds of every number in [`Config`](crate::Config) but those of single clients, [`CLIENT_BOUNDS`], and the fault
 /// budgets, which are all at most [`MAX_FAULTS`](crate::config::MAX_FAULTS).
-pub const BOUNDS: [NumberBound; 46] = [
+pub const BOUNDS: [NumberBound; 48] = [
     NumberBound::new("/time/tick_ms", 1, u32::MAX as i64),
     NumberBound::new("/time/lease", 0, MAX_TICKS as i64),
     NumberBound::new("/time/reentry_lease", 0, MAX_TICKS as i64),
@@ -31,6 +31,7 @@ pub const BOUNDS: [NumberBound; 46] = [
     NumberBound::new("/time/ask_again_after", 1, MAX_TICKS as i64),
     NumberBound::new("/time/queue_wait", 0, MAX_TICKS as i64),
     NumberBound::new("/time/round_wait", 1, MAX_TICKS as i64),
+    NumberBound::new("/time/drift", 0, MAX_TICKS as i64),
     NumberBound::new("/time/jump", -(MAX_JUMP as i64), MAX_JUMP as i64),
     NumberBound::new("/clients/count", 1, MAX_CLIENTS as i64),
     NumberBound::new("/clients/threads", 1, MAX_THREADS as i64),
@@ -38,6 +39,7 @@ pub const BOUNDS: [NumberBound; 46] = [
     NumberBound::new("/clients/names", 1, MAX_NAMES as i64),
     NumberBound::new("/clients/clock_ahead", 0, MAX_TICKS as i64),
     NumberBound::new("/clients/acquires", 0, MAX_ACQUIRES as i64),
+    NumberBound::new("/cluster/groups", 1, MAX_GROUPS as i64),
     NumberBound::new("/cluster/replicas", 0, MAX_REPLICAS as i64),
     NumberBound::new("/cluster/lag/ticks", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/failover_within/ticks", 0, MAX_TICKS as i64),

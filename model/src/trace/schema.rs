@@ -7,7 +7,7 @@ use schemars::transform::{RecursiveTransform, Transform};
 use super::bounds::{BOUNDS, CLIENT_BOUNDS};
 use super::format::Trace;
 use crate::config::faults::Faults;
-use crate::limits::{MAX_CLIENTS, MAX_FAULTS, MAX_REPLICAS, MAX_SET_VALUES, MAX_THREADS};
+use crate::limits::{MAX_CLIENTS, MAX_FAULTS, MAX_GROUPS, MAX_REPLICAS, MAX_SET_VALUES, MAX_THREADS};
 
 /// The JSON Schema (draft 2020-12) of the traces that this version writes and reads.
 ///
@@ -34,7 +34,9 @@ pub fn json_schema() -> Schema {
     set_bounds(&mut schema, "/$defs/ValueSet/items", 1, MAX_SET_VALUES.into());
     let actions = schema.pointer("/$defs/Action/oneOf").and_then(|all| all.as_array()).map_or(0, Vec::len);
     for action in 0..actions {
-        for (party, most) in [("client", MAX_CLIENTS - 1), ("thread", MAX_THREADS - 1), ("node", MAX_REPLICAS)] {
+        for (party, most) in
+            [("client", MAX_CLIENTS - 1), ("thread", MAX_THREADS - 1), ("node", MAX_GROUPS.max(MAX_REPLICAS + 1) - 1)]
+        {
             let place = format!("/$defs/Action/oneOf/{action}/properties/{party}");
             if schema.pointer(&place).is_some() {
                 set_bounds(&mut schema, &place, 0, most.into());

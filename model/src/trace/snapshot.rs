@@ -3,18 +3,19 @@
 use super::contents::Contents;
 use super::names::holder_name;
 use super::request::{RequestStage, RequestState};
-use super::state::{ClientMode, ClientState, NodeRole, NodeState, State, SubscriptionState, ThreadState};
+use super::state::{CallState, ClientMode, ClientState, NodeRole, NodeState, State, SubscriptionState, ThreadState};
 use crate::client::requests::{BroughtLease, Request, Slot, Stage};
 use crate::client::state::Mode;
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
+use crate::locks::master_calls::{MasterSet, MastersCall};
 use crate::locks::tokens::TokenStore as _;
 use crate::locks::values::ValueStore as _;
 use crate::names::{client_name, node_name};
 use crate::notes::Breach;
 use crate::redis::disk;
-use crate::redis::group::{Group, Role};
-use crate::redis::layout::{ServerLayout, StoredIn};
+use crate::redis::group::Role;
+use crate::redis::layout::StoredIn;
 use crate::time::Timer;
 use crate::world::layout::Layout;
 use crate::world::state::World;
@@ -27,8 +28,9 @@ impl State {
         let is_evident = masters == 0 || masters == 1 && world.acting_master().is_some();
         Self {
             clients: (0..config.clients.count).filter_map(|client| client_state(config, world, client)).collect(),
-            nodes: (0..config.nodes()).filter_map(|node| node_state(config, world.group(), node)).collect(),
-            acting_master: (!is_evident).then(|| node_name(world.group().master())),
+            nodes: (0..config.all_nodes()).filter_map(|node| node_state(config, world, node)).collect(),
+            // Of several masters each is the one of its group.
+            acting_master: (!is_evident && config.cluster.groups == 1).then(|| node_name(world.group().master())),
             failover_left: world.group().failover_left.left(),
             resource_newest: config.resource.map(|_| world.resource.newest),
             resource_token: world.tokens.accepted(),
@@ -44,9 +46,11 @@ const fn is_possible(breach: Breach, config: &Config) -> bool {
         Breach::TokenNotGreater | Breach::EffectOutOfOrder => config.resource.is_some(),
         Breach::RefusedAndGranted => config.resource.is_none(),
         Breach::Overtaken => config.resource.is_none() && config.lock.facts().queue.is_there(),
-        Breach::PartLeft => config.resource.is_none() && config.has_parts(),
+        Breach::PartLeft => config.resource.is_none() && (config.has_parts() || config.asks_masters()),
         Breach::ReaderRefused => config.resource.is_none() && config.shares(),
         Breach::ValueShared => config.resource.is_none() && config.names_values(),
+        Breach::GrantInvalid => config.asks_masters(),
+        Breach::GrantUnacknowledged => !config.asks_masters(),
         _ => true,
     }
 }
@@ -95,7 +99,22 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
             .flat_map(|thread| (0..requests.owed[usize::from(thread)]).map(move |_| thread))
             .collect(),
         message_age: Some(requests.message_age()).filter(|age| *age > 0),
+        call: config.asks_masters().then(|| call_state(world.call(index))).filter(|call| *call != CallState::default()),
     })
+}
+
+/// What a client remembers of its call on several masters.
+fn call_state(call: MastersCall) -> CallState {
+    let names = |set: MasterSet| set.iter().map(node_name).collect();
+    CallState {
+        asked: names(call.asked),
+        granted: names(call.granted),
+        late: names(call.late),
+        late_of_earlier: names(call.late_of_earlier),
+        unheard: call.unheard.iter().next().map(node_name),
+        unheard_is_grant: call.unheard_is_grant,
+        goes_on: call.goes_on,
+    }
 }
 
 fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) -> ThreadState {
@@ -162,7 +181,10 @@ fn request_state(config: &Config, client: u8, slot: Slot, request: &Request) -> 
 }
 
 /// `None` if the scenario has no such node.
-fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> Option<NodeState> {
+fn node_state<Y: Layout>(config: &Config, world: &World<Y>, number: u8) -> Option<NodeState> {
+    let (group, index) = config.place_of(number);
+    let group = &world.groups.as_ref()[usize::from(group)];
+    let first = number - index;
     let node = group.node(index);
     let role = match node.role {
         Role::Absent => return None,
@@ -172,14 +194,18 @@ fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> 
         Role::Stopping => NodeRole::Stopping,
         Role::Down | Role::DownReplica | Role::DownOldReplica => NodeRole::Down,
     };
-    let contents = |stored: &StoredIn<Y>| Contents::of(config, index, stored);
+    let contents = |stored: &StoredIn<Y>| Contents::of(config, number, stored);
     Some(NodeState {
-        name: node_name(index),
+        name: node_name(number),
         role,
         stored: if node.is_up() { contents(&node.stored) } else { Contents::default() },
         under_way: node.queue.effects().iter().map(|effect| contents(&effect.stored)).collect(),
         on_disk: disk::on_disk(config, node).map(|stored| contents(&stored)),
-        follows: if node.is_old_replica() { group.old_master_of(index).map(node_name) } else { None },
+        follows: if node.is_old_replica() {
+            group.old_master_of(index).map(|other| node_name(first + other))
+        } else {
+            None
+        },
         is_cut: node.is_cut(),
         refuses_writes: node.refuses_writes(),
         is_paused: node.is_paused(),
@@ -189,7 +215,7 @@ fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> 
         last_count: node.pace.last_count().filter(|_| node.is_master() && config.cluster.min_replicas > 0),
         half_open_to: (0..config.nodes())
             .filter(|&other| other != index && node.links.is_half_open_to(other))
-            .map(node_name)
+            .map(|other| node_name(first + other))
             .collect(),
         silent_ticks: node.silent_ticks,
         down_ticks: node.down_ticks,

@@ -87,6 +87,37 @@ pub struct ClientState {
     /// Ticks that the oldest unlock message has been under way; counted only where the scenario bounds the delay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_age: Option<u8>,
+    /// Its call on several masters, and what an earlier one has left under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<CallState>,
+}
+
+/// A call on several masters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct CallState {
+    /// The masters that were asked in this round; while it releases: those that are still to be asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asked: Vec<String>,
+    /// Those that have granted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub granted: Vec<String>,
+    /// Those to which an ask is under way on which the client has given up.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late: Vec<String>,
+    /// Those to which such an ask of an earlier round is.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub late_of_earlier: Vec<String>,
+    /// The one whose reply is under way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unheard: Option<String>,
+    /// Whether that is a grant.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub unheard_is_grant: bool,
+    /// Whether another round follows the release.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub goes_on: bool,
 }
 
 /// Whether a client runs.
@@ -299,8 +330,10 @@ impl ThreadState {
             | Phase::Confirming
             | Phase::Undoing
             | Phase::SettingTtl
-            | Phase::NextPart => true,
-            Phase::Idle | Phase::Dead | Phase::Releasing | Phase::GivingBack => false,
+            | Phase::NextPart
+            | Phase::AskingMasters
+            | Phase::HearingMaster => true,
+            Phase::Idle | Phase::Dead | Phase::Releasing | Phase::GivingBack | Phase::ReleasingMasters => false,
         }
     }
 

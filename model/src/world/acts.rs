@@ -22,6 +22,9 @@ impl<Y: Layout> Context<'_, Y> {
     /// A thread asks for the lock, or to enter it once more.
     pub(crate) fn acquire(&mut self, holder: Holder) -> Option<Reply> {
         self.process(holder.client(), |process| process.begin_acquire(holder.thread()))?;
+        if Y::Lock::HAS_SEVERAL_MASTERS {
+            return Some(self.begin_round(holder.client()));
+        }
         if Y::Values::IS_THERE && self.config.has_values() {
             let unread = unread_nodes(self.config, self.world);
             let value = values::free_value(self.world, holder, |node| unread.has(node));
@@ -62,6 +65,9 @@ impl<Y: Layout> Context<'_, Y> {
     /// A waiter's timer fires, and it asks.
     pub(crate) fn wake_by_timer(&mut self, holder: Holder) -> Option<Reply> {
         self.process(holder.client(), |process| process.wake_by_timer(holder.thread()))?;
+        if Y::Lock::HAS_SEVERAL_MASTERS {
+            return Some(self.begin_round(holder.client()));
+        }
         self.ask_for_lock(holder)
     }
 
@@ -249,6 +255,8 @@ impl<Y: Layout> Context<'_, Y> {
     #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(crate) fn crash_client(&mut self, client: u8) -> Option<Reply> {
         self.process(client, |process| process.crash())?;
+        let call = self.world.call(client).ended();
+        self.world.set_call(client, call);
         for thread in 0..MAX_THREADS {
             let holder = Holder::new(client, thread);
             if self.world.group().waits_at(holder).is_some() {

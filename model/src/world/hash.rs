@@ -8,6 +8,7 @@ use core::hash::{Hash, Hasher};
 use super::layout::Layout;
 use super::state::{ResourceLog, World};
 use crate::client::state::{Client, Thread};
+use crate::locks::master_calls::CallStore as _;
 use crate::locks::stored::Stored;
 use crate::locks::tokens::TokenStore as _;
 use crate::locks::values::ValueStore as _;
@@ -26,8 +27,17 @@ impl<Y: Layout> Hash for World<Y> {
     #[expect(clippy::inline_always, reason = "measured: words are mixed where they are read")]
     #[inline(always)]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { clients, in_flight, values, groups, resource: ResourceLog { newest }, tokens, faults, breaches } =
-            self;
+        let Self {
+            clients,
+            in_flight,
+            values,
+            calls,
+            groups,
+            resource: ResourceLog { newest },
+            tokens,
+            faults,
+            breaches,
+        } = self;
         for (index, client) in clients.as_ref().iter().enumerate() {
             hash_client(client, hasher);
             for Group { connections, .. } in groups.as_ref() {
@@ -46,6 +56,11 @@ impl<Y: Layout> Hash for World<Y> {
         for Group { nodes, .. } in groups.as_ref() {
             for node in nodes.as_ref() {
                 hash_rest(node, hasher);
+            }
+        }
+        if Y::Calls::IS_THERE {
+            for call in calls.as_ref() {
+                hasher.write_u64(call.get().word());
             }
         }
         for requests in in_flight.as_ref() {

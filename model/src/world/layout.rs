@@ -10,12 +10,13 @@ use core::marker::PhantomData;
 use crate::client::requests::{InFlight, Requests};
 use crate::config::sections::Config;
 use crate::limits::{
-    EFFECTS_UNDER_WAY, MAX_CLIENTS, MAX_EFFECTS_UNDER_WAY, MAX_GROUPS, MAX_RECEIPTS, MAX_REPLICAS, MAX_THREADS,
-    RECEIPTS,
+    EFFECTS_UNDER_WAY, MAX_CLIENTS, MAX_CLIENTS_OF_MASTERS, MAX_EFFECTS_UNDER_WAY, MAX_GROUPS, MAX_RECEIPTS,
+    MAX_REPLICAS, MAX_THREADS, RECEIPTS,
 };
 use crate::locks::contract::Lock;
 use crate::locks::holder::Holder;
 use crate::locks::kind::WithKind;
+use crate::locks::master_calls::CallStore;
 use crate::locks::receipts::{NoReceipts, ReceiptStore, Receipts};
 use crate::locks::tokens::TokenStore;
 use crate::locks::values::ValueStore;
@@ -28,6 +29,8 @@ pub trait Layout: ServerLayout {
     type InFlight: InFlight;
     /// What one client remembers of the values of its acquires.
     type Values: ValueStore;
+    /// What one client remembers of its call on several masters.
+    type Calls: CallStore;
     /// What clients and the resource have seen of the tokens that are stored in Redis.
     type Tokens: TokenStore;
     /// One value per client process.
@@ -65,12 +68,14 @@ impl<const R: usize> NetworkLayout for Split<R> {
 }
 
 /// A lock of kind `L` in a network `M`, for `C` clients and `N` nodes, with `E` effects under way to each; `W` words of
-/// bits name their actions.
+/// bits name their actions, and `G` such groups of nodes are independent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Room<L, M, const C: usize, const N: usize, const E: usize, const W: usize>(PhantomData<(L, M)>);
+pub struct Room<L, M, const C: usize, const N: usize, const E: usize, const W: usize, const G: usize = 1>(
+    PhantomData<(L, M)>,
+);
 
-impl<L: Lock, M: NetworkLayout, const C: usize, const N: usize, const E: usize, const W: usize> ServerLayout
-    for Room<L, M, C, N, E, W>
+impl<L: Lock, M: NetworkLayout, const C: usize, const N: usize, const E: usize, const W: usize, const G: usize>
+    ServerLayout for Room<L, M, C, N, E, W, G>
 {
     type Lock = L;
     type Receipts = M::Receipts;
@@ -79,14 +84,15 @@ impl<L: Lock, M: NetworkLayout, const C: usize, const N: usize, const E: usize, 
     type Connections<T: Value> = [T; C];
 }
 
-impl<L: Lock, M: NetworkLayout, const C: usize, const N: usize, const E: usize, const W: usize> Layout
-    for Room<L, M, C, N, E, W>
+impl<L: Lock, M: NetworkLayout, const C: usize, const N: usize, const E: usize, const W: usize, const G: usize> Layout
+    for Room<L, M, C, N, E, W, G>
 {
     type InFlight = M::InFlight;
     type Values = L::Values;
+    type Calls = L::Calls;
     type Tokens = L::Tokens;
     type Clients<T: Value> = [T; C];
-    type Groups<T: Value> = [T; MAX_GROUPS as usize];
+    type Groups<T: Value> = [T; G];
     type ActionBits = [u64; W];
 }
 
@@ -112,6 +118,10 @@ pub type Largest<L, M> = Room<L, M, { MAX_CLIENTS as usize }, { MAX_REPLICAS as 
 pub type Roomiest<L, M> = Room<L, M, { MAX_CLIENTS as usize }, { MAX_REPLICAS as usize + 1 }, LONG_QUEUE, MANY_ACTIONS>;
 /// A split network with all the room there is.
 pub type RoomySplit = Split<{ MAX_RECEIPTS as usize }>;
+
+/// Processes, and several masters without replicas.
+pub type SeveralMasters<L> =
+    Room<L, Atomic, { MAX_CLIENTS_OF_MASTERS as usize }, 1, 0, MANY_ACTIONS, { MAX_GROUPS as usize }>;
 
 /// Work to be done in the layout of a scenario.
 pub trait InLayout {
@@ -143,7 +153,7 @@ impl<W: InLayout> WithKind for Smallest<'_, W> {
 
     fn run<L: Lock>(self) -> W::Output {
         let Self { config, work } = self;
-        if !L::HAS_SMALL_WORLDS || config.is_roomy() || config.clients.names > 1 {
+        if L::HAS_SEVERAL_MASTERS || !L::HAS_SMALL_WORLDS || config.is_roomy() || config.clients.names > 1 {
             return OfKind { config, work }.run::<L>();
         }
         if L::HAS_SPLIT_WORLDS && config.is_split() {
@@ -172,11 +182,15 @@ impl<W: InLayout> WithKind for OfKind<'_, W> {
 
     fn run<L: Lock>(self) -> W::Output {
         let Self { config, work } = self;
+        // A constant alone, so that the compiler makes no copy that is never used.
+        if L::HAS_SEVERAL_MASTERS {
+            return work.run::<SeveralMasters<L>>(config);
+        }
         if config.clients.names > 1 {
             // One copy of the engine for a kind: such worlds are few, and their network is atomic.
             return work.run::<Largest<L::Several, Atomic>>(config);
         }
-        // The constant alone, so that the compiler makes no copy that is never used.
+        // As above.
         if L::HAS_SPLIT_WORLDS {
             if config.is_split() {
                 return if !L::HAS_SMALL_WORLDS || config.is_roomy() {

@@ -4,9 +4,11 @@
 pub(crate) mod acts;
 pub(crate) mod context;
 pub(crate) mod failover_end;
+mod front;
 mod hash;
 pub(crate) mod incidents;
 pub mod layout;
+mod masters;
 pub(crate) mod network;
 pub mod normal_form;
 pub(crate) mod parts;

@@ -242,6 +242,14 @@ impl<Y: Layout> Prefilter<Y> {
 #[inline]
 #[expect(clippy::too_many_lines, reason = "one arm for each action")]
 fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bool {
+    if Y::Lock::HAS_SEVERAL_MASTERS
+        && let Party::Node(node) = action.party()
+        && let (group @ 1.., number) = config.place_of(node)
+    {
+        let mut in_front = *world;
+        in_front.exchange_front(group);
+        return is_ruled_out(config, &in_front, action.at_node(number));
+    }
     if let Some(fault) = action.kind().fault()
         && world.faults.of(fault) == 0
     {
@@ -272,6 +280,21 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
             !(thread.is_waiting() || thread.is_calling())
         }
         Action::Discover { client } => world.client(client).master() == world.group().master(),
+        Action::AskMaster { client, node }
+        | Action::LoseAsk { client, node }
+        | Action::SlowReply { client, node }
+        | Action::LateAsk { client, node } => {
+            let phase = world.thread(Holder::new(client, 0)).phase;
+            phase != Phase::AskingMasters || world.call(client).asked.has(node)
+        }
+        Action::HearMaster { client, node } => !world.call(client).unheard.has(node),
+        Action::ReleaseAt { client, node } => {
+            let phase = world.thread(Holder::new(client, 0)).phase;
+            phase != Phase::ReleasingMasters || !world.call(client).asked.has(node)
+        }
+        Action::ArriveLate { client, node } => {
+            !world.call(client).late.with_all(world.call(client).late_of_earlier).has(node)
+        }
         Action::GoBack { client, node } => {
             node == world.group().master() || node == world.client(client).master() || !world.node(node).is_master()
         }

@@ -13,6 +13,7 @@ use crate::limits::MAX_THREADS;
 use crate::locks::contract::Lock as _;
 use crate::locks::contract::Requester;
 use crate::locks::holder::Holder;
+use crate::locks::master_calls::{CallStore as _, MastersCall};
 use crate::locks::values::ValueStore;
 use crate::notes::Breaches;
 use crate::redis::group::{Group, Node};
@@ -27,6 +28,8 @@ pub struct World<Y: Layout> {
     pub in_flight: Y::Clients<Y::InFlight>,
     /// What each client remembers of the values of its acquires; nothing where a kind stores none.
     pub values: Y::Clients<Y::Values>,
+    /// What each client remembers of its call on several masters; nothing where one stores the lock.
+    pub calls: Y::Clients<Y::Calls>,
     /// What Redis stores, group by group.
     pub groups: Y::Groups<Group<Y>>,
     /// What the resource accepted.
@@ -63,7 +66,8 @@ impl<Y: Layout> World<Y> {
             clients: Y::Clients::from_fn(|index| there(index).map_or(Client::ABSENT, client)),
             in_flight: Y::Clients::from_fn(|_| Y::InFlight::default()),
             values: Y::Clients::from_fn(|_| Y::Values::default()),
-            groups: Y::Groups::from_fn(|_| Group::initial(config)),
+            calls: Y::Clients::from_fn(|_| Y::Calls::default()),
+            groups: Y::Groups::from_fn(|group| Group::initial(config, group < usize::from(config.cluster.groups))),
             resource: ResourceLog::default(),
             tokens: Y::Tokens::default(),
             faults: FaultsLeft::new(config.faults),
@@ -111,7 +115,18 @@ impl<Y: Layout> World<Y> {
         self.in_flight.as_ref()[usize::from(client)].requests()
     }
 
-    /// The group that stores the first part of the lock; all kinds that are modelled have one part.
+    /// The call of a client on several masters.
+    pub fn call(&self, client: u8) -> MastersCall {
+        self.calls.as_ref()[usize::from(client)].get()
+    }
+
+    /// Another call of it.
+    pub(crate) fn set_call(&mut self, client: u8, call: MastersCall) {
+        self.calls.as_mut()[usize::from(client)] = Y::Calls::of(call);
+    }
+
+    /// The group in front, about which every rule is that knows one: the only one, but where there are several masters
+    /// ([`with_front`](Self::with_front)).
     pub fn group(&self) -> &Group<Y> {
         &self.groups.as_ref()[0]
     }

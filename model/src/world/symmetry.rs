@@ -13,7 +13,9 @@ use crate::client::requests::InFlight;
 use crate::client::state::{Client, Mode};
 use crate::config::sections::Config;
 use crate::limits::MAX_REPLICAS;
+use crate::locks::contract::Lock as _;
 use crate::locks::holder::Holder;
+use crate::locks::master_calls::CallStore as _;
 use crate::locks::tokens::TokenStore as _;
 use crate::locks::values::ValueStore as _;
 use crate::redis::group::new_number;
@@ -85,6 +87,9 @@ impl<Y: Layout> World<Y> {
     /// ones is there anything left to try.
     #[must_use]
     pub fn canonical(&self, config: &Config) -> Self {
+        if Y::Lock::HAS_SEVERAL_MASTERS {
+            return self.canonical_of_masters(config);
+        }
         if !config.clients_are_alike() {
             return *self;
         }
@@ -97,6 +102,49 @@ impl<Y: Layout> World<Y> {
             self.try_orders_of_equals(&mut order, 0, &mut smallest);
         }
         smallest
+    }
+
+    /// The same where a lock is on several masters. They are alike: every client asks them in any order. What a world says of one is a
+    /// column: its group, and a few bits of each client's call. So the smallest order of the masters is that in which their columns are sorted,
+    /// for each order of the clients.
+    fn canonical_of_masters(&self, config: &Config) -> Self {
+        let mut order = Order::<Y>::from_fn(|index| u8::try_from(index).unwrap_or(u8::MAX));
+        let mut smallest = self.with_masters_sorted(config);
+        if config.clients_are_alike() {
+            self.try_orders(&mut order, 0, config, &mut smallest);
+        }
+        smallest
+    }
+
+    /// All orders of the clients from this place on.
+    fn try_orders(&self, order: &mut Order<Y>, from: u8, config: &Config, smallest: &mut Self) {
+        if from == config.clients.count {
+            let candidate = self.reordered(order).with_masters_sorted(config);
+            if candidate < *smallest {
+                *smallest = candidate;
+            }
+            return;
+        }
+        for other in from..config.clients.count {
+            order.as_mut().swap(usize::from(from), usize::from(other));
+            self.try_orders(order, from + 1, config, smallest);
+            order.as_mut().swap(usize::from(from), usize::from(other));
+        }
+    }
+
+    fn with_masters_sorted(&self, config: &Config) -> Self {
+        let mut order = Y::Groups::<u8>::from_fn(|index| u8::try_from(index).unwrap_or(u8::MAX));
+        let bits = |master: u8| self.calls.as_ref().iter().map(move |call| call.get().of_master(master));
+        order.as_mut()[..usize::from(config.cluster.groups)].sort_by(|&one, &other| {
+            let [left, right] = [one, other].map(|master| &self.groups.as_ref()[usize::from(master)]);
+            left.cmp(right).then_with(|| bits(one).cmp(bits(other)))
+        });
+        let mut world = *self;
+        reorder(world.groups.as_mut(), self.groups.as_ref(), order.as_ref());
+        for call in world.calls.as_mut() {
+            *call = Y::Calls::of(call.get().in_order(order.as_ref()));
+        }
+        world
     }
 
     /// A client with what it has in flight, which names nobody but itself.
@@ -115,6 +163,7 @@ impl<Y: Layout> World<Y> {
         reorder(world.clients.as_mut(), self.clients.as_ref(), order);
         reorder(world.in_flight.as_mut(), self.in_flight.as_ref(), order);
         reorder(world.values.as_mut(), self.values.as_ref(), order);
+        reorder(world.calls.as_mut(), self.calls.as_ref(), order);
         world.tokens = self.tokens.reordered(order);
         for (group, old) in world.groups.as_mut().iter_mut().zip(self.groups.as_ref()) {
             reorder(group.connections.as_mut(), old.connections.as_ref(), order);

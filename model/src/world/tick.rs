@@ -6,7 +6,7 @@ use super::network;
 use super::state::World;
 use crate::config::sections::Config;
 use crate::notes::Breach;
-use crate::redis::group::Node;
+use crate::redis::group::{Group, Node};
 use crate::redis::{disk, hand_over, replication};
 use crate::reply::Reply;
 
@@ -16,10 +16,14 @@ impl<Y: Layout> Context<'_, Y> {
         if must_wait(self.config, self.world) {
             return None;
         }
-        if self.server().expires(1) {
-            self.note_lost_lease(1);
+        for group in 0..self.config.cluster.groups {
+            self.with_front(group, |context| {
+                if context.server().expires(1) {
+                    context.note_lost_lease(1);
+                }
+                context.server().tick()
+            })?;
         }
-        self.server().tick()?;
         self.lose_paused_waits();
         let mut is_overrun = false;
         for client in clients::<Y>() {
@@ -38,11 +42,12 @@ impl<Y: Layout> Context<'_, Y> {
 
 /// Whether something is to happen before time passes.
 pub(super) fn must_wait<Y: Layout>(config: &Config, world: &World<Y>) -> bool {
-    let group = world.group();
-    replication::has_due_effect(config, group)
-        || group.failover_left.is_due()
-        || disk::is_late(config, group)
-        || hand_over::is_late(config, group)
-        || group.nodes.as_ref().iter().any(Node::is_uncounted)
-        || clients::<Y>().any(|client| network::is_due(config, world, client))
+    let is_late = |group: &Group<Y>| {
+        replication::has_due_effect(config, group)
+            || group.failover_left.is_due()
+            || disk::is_late(config, group)
+            || hand_over::is_late(config, group)
+            || group.nodes.as_ref().iter().any(Node::is_uncounted)
+    };
+    world.groups.as_ref().iter().any(is_late) || clients::<Y>().any(|client| network::is_due(config, world, client))
 }

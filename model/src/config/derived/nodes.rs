@@ -10,6 +10,33 @@ impl Config {
         1 + self.cluster.replicas
     }
 
+    /// Nodes of all groups. Those of one group follow each other.
+    pub const fn all_nodes(&self) -> u8 {
+        self.cluster.groups * self.nodes()
+    }
+
+    /// In which group a node is, and its number there.
+    pub const fn place_of(&self, node: u8) -> (u8, u8) {
+        (node / self.nodes(), node % self.nodes())
+    }
+
+    /// Whether clients ask several masters, each a group of its own.
+    #[inline]
+    pub const fn asks_masters(&self) -> bool {
+        self.lock.facts().masters.is_there()
+    }
+
+    /// How many masters are most of them.
+    pub const fn majority(&self) -> u8 {
+        self.cluster.groups / 2 + 1
+    }
+
+    /// How long a grant of several masters is valid, counted from the moment at which its client began to ask, ticks: the lease without
+    /// what clocks may differ by in that time (docs/facts/family.md#redlock-as-published).
+    pub const fn validity_ticks(&self) -> u8 {
+        self.time.lease.saturating_sub(self.time.drift)
+    }
+
     /// Whether a replica can be promoted because the master is dead, cut off, refuses writes or stands still.
     pub const fn can_promote(&self) -> bool {
         let faults = &self.faults;

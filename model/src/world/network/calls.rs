@@ -2,7 +2,7 @@
 
 use super::asked::Asked;
 use crate::client::requests::{InFlight, Slot, Verb};
-use crate::locks::contract::Requester;
+use crate::locks::contract::{Lock as _, Requester};
 use crate::locks::holder::Holder;
 use crate::locks::values::ValueStore;
 use crate::reply::Reply;
@@ -39,6 +39,9 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// A holder gives back one hold.
     pub(crate) fn release(&mut self, holder: Holder) -> Option<Reply> {
+        if Y::Lock::HAS_SEVERAL_MASTERS {
+            return self.begin_release(holder);
+        }
         let (client, thread) = (holder.client(), holder.thread());
         if !self.process(client, |process| process.can_release(thread)) {
             return None;

@@ -1,0 +1,175 @@
+//! What a client remembers of its call where a lock is taken on several masters: whom it has asked, and who has granted.
+//!
+//! A kind whose lock is stored by one master ([`Facts::masters`](super::facts::Facts::masters)) has [`NoCalls`], and its worlds no room
+//! for them.
+
+use core::fmt::Debug;
+use core::hash::Hash;
+
+use crate::limits::MAX_GROUPS;
+
+/// The call of one client.
+pub trait CallStore: Copy + Debug + Default + Eq + Hash + Ord + Send + Sync + 'static {
+    /// Whether there can be any.
+    const IS_THERE: bool;
+
+    /// The call.
+    fn get(self) -> MastersCall;
+
+    /// The same with another call.
+    fn of(call: MastersCall) -> Self;
+}
+
+/// None, ever.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct NoCalls;
+
+impl CallStore for NoCalls {
+    const IS_THERE: bool = false;
+
+    fn get(self) -> MastersCall {
+        MastersCall::default()
+    }
+
+    fn of(_: MastersCall) -> Self {
+        Self
+    }
+}
+
+/// A call on several masters, and what an earlier one has left under way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+// In the order in which it is hashed: its bytes are then one word to read.
+#[repr(C)]
+pub struct MastersCall {
+    /// Whom it has asked in this round, to take the lock or to extend it; while it releases: who is still to be asked for that.
+    pub asked: MasterSet,
+    /// Who has granted what they were asked for.
+    pub granted: MasterSet,
+    /// To whom an ask is under way on which its caller has given up.
+    pub late: MasterSet,
+    /// To whom such an ask of an earlier round is.
+    pub late_of_earlier: MasterSet,
+    /// Whose reply is under way: one at most.
+    pub unheard: MasterSet,
+    /// Whether that is a grant.
+    pub unheard_is_grant: bool,
+    /// Whether the call goes on with another round when it has released.
+    pub goes_on: bool,
+    /// Nothing, so that a call is a whole word.
+    pub padding: u8,
+}
+
+impl CallStore for MastersCall {
+    const IS_THERE: bool = true;
+
+    fn get(self) -> MastersCall {
+        self
+    }
+
+    fn of(call: MastersCall) -> Self {
+        call
+    }
+}
+
+impl MastersCall {
+    /// What is left of it when its client begins a new round or dies: what is under way belongs to an earlier one from then on.
+    #[must_use]
+    pub fn ended(self) -> Self {
+        let late_of_earlier = self.late_of_earlier.with_all(self.late);
+        Self { late_of_earlier, ..Self::default() }
+    }
+
+    /// The same call where the masters are in this order, each a number that a master had before.
+    #[must_use]
+    pub fn in_order(self, order: &[u8]) -> Self {
+        let Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on, padding } = self;
+        let [asked, granted, late, late_of_earlier, unheard] =
+            [asked, granted, late, late_of_earlier, unheard].map(|set| set.in_order(order));
+        Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on, padding }
+    }
+
+    /// What it says of one master: a bit for each set.
+    pub const fn of_master(self, master: u8) -> u8 {
+        let Self { asked, granted, late, late_of_earlier, unheard, .. } = self;
+        asked.has(master) as u8
+            | (granted.has(master) as u8) << 1
+            | (late.has(master) as u8) << 2
+            | (late_of_earlier.has(master) as u8) << 3
+            | (unheard.has(master) as u8) << 4
+    }
+
+    /// As a word, for hashing.
+    pub(crate) const fn word(self) -> u64 {
+        let Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on, padding } = self;
+        u64::from_le_bytes([
+            asked.0,
+            granted.0,
+            late.0,
+            late_of_earlier.0,
+            unheard.0,
+            unheard_is_grant as u8,
+            goes_on as u8,
+            padding,
+        ])
+    }
+}
+
+/// Some masters: a bit each, the first one's is 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct MasterSet(u8);
+
+impl MasterSet {
+    /// None of them.
+    pub const NONE: Self = Self(0);
+
+    /// The first so many.
+    pub const fn first(masters: u8) -> Self {
+        const { assert!(MAX_GROUPS < 8, "a bit each, in a byte") };
+        Self((1 << masters) - 1)
+    }
+
+    /// Whether this one is among them.
+    pub const fn has(self, master: u8) -> bool {
+        self.0 >> master & 1 != 0
+    }
+
+    /// With this one.
+    #[must_use]
+    pub const fn with(self, master: u8) -> Self {
+        Self(self.0 | 1 << master)
+    }
+
+    /// With those of the other set.
+    #[must_use]
+    pub const fn with_all(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Without this one.
+    #[must_use]
+    pub const fn without(self, master: u8) -> Self {
+        Self(self.0 & !(1 << master))
+    }
+
+    /// Whether there is none.
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// How many there are.
+    pub const fn count(self) -> u8 {
+        #[expect(clippy::cast_possible_truncation, reason = "at most 8")]
+        let count = self.0.count_ones() as u8;
+        count
+    }
+
+    /// Each of them, in their order.
+    pub fn iter(self) -> impl Iterator<Item = u8> {
+        (0..8).filter(move |master| self.has(*master))
+    }
+
+    fn in_order(self, order: &[u8]) -> Self {
+        let places = (0_u8..).zip(order).filter(|(_, old)| self.has(**old));
+        places.fold(Self::NONE, |all, (new, _)| all.with(new))
+    }
+}

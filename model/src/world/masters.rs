@@ -1,0 +1,186 @@
+//! A client and several independent masters: whom it asks, and what each of them stores then. The rules of the client stand in
+//! `client/masters`, those of a master in `redis`, as for any other.
+
+use super::context::Context;
+use super::layout::Layout;
+use super::state::World;
+use crate::client::masters::{Decision, ONLY_THREAD};
+use crate::client::process::Process;
+use crate::client::state::Phase;
+use crate::locks::contract::{LockRequest, Requester};
+use crate::locks::holder::Holder;
+use crate::locks::master_calls::MastersCall;
+use crate::notes::Breach;
+use crate::reply::Reply;
+
+/// What a client has stored in the round of its call in which it is.
+const fn own(client: u8) -> Requester {
+    Requester::of(Holder::new(client, ONLY_THREAD))
+}
+
+/// What it has stored in an earlier one.
+const fn left(client: u8) -> Requester {
+    Requester { value: 1, ..own(client) }
+}
+
+impl<Y: Layout> World<Y> {
+    /// How many masters store what this client has stored in the round of its call in which it is.
+    pub fn masters_that_store(&self, client: u8) -> usize {
+        let stores = |group: &&crate::redis::group::Group<Y>| {
+            group.acting_master().is_some_and(|master| master.stored.is_held_as(own(client)))
+        };
+        self.groups.as_ref().iter().filter(stores).count()
+    }
+}
+
+impl<Y: Layout> Context<'_, Y> {
+    /// A client begins a round of its call, with a value of its own: what it has stored before, or will have stored by an ask that is under
+    /// way, is not of this one.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
+    pub(super) fn begin_round(&mut self, client: u8) -> Reply {
+        let is_left = |by: Requester| u8::from(by.value == left(client).value || by.holder.client() == client);
+        for group in self.world.groups.as_mut() {
+            for node in group.nodes.as_mut() {
+                node.stored = node.stored.renumbered(is_left);
+                node.disk = node.disk.renumbered(is_left);
+                for effect in node.queue.effects_mut() {
+                    effect.stored = effect.stored.renumbered(is_left);
+                }
+            }
+        }
+        let call = self.world.call(client).ended();
+        self.world.set_call(client, call);
+        self.process(client, |process| process.begin_round());
+        Reply::Done
+    }
+
+    /// A rule of the client side about its call.
+    fn in_call<T>(&mut self, client: u8, rule: impl FnOnce(&mut Process<'_, Y::InFlight>, &mut MastersCall) -> T) -> T {
+        let mut call = self.world.call(client);
+        let result = self.process(client, |process| rule(process, &mut call));
+        self.world.set_call(client, call);
+        result
+    }
+
+    /// One master executes a request. [`Reply::Unreachable`]: it is dead or stands still.
+    fn at_master(&mut self, node: u8, request: LockRequest) -> Option<Reply> {
+        let (group, number) = self.config.place_of(node);
+        self.with_front(group, |context| {
+            if !context.world.node(number).is_working() {
+                return Some(Reply::Unreachable);
+            }
+            Some(context.server().execute(number, request, 0, false)?.reply)
+        })
+    }
+
+    fn can_ask_master(&mut self, client: u8, node: u8) -> Option<()> {
+        self.in_call(client, |process, call| process.can_ask_master(*call, node)).then_some(())
+    }
+
+    /// A client asks a master, and hears the reply.
+    pub(crate) fn ask_master(&mut self, client: u8, node: u8) -> Option<Reply> {
+        self.can_ask_master(client, node)?;
+        let reply = self.at_master(node, LockRequest::Acquire(own(client)))?;
+        self.hear(client, node, reply == Reply::Acquired);
+        Some(reply)
+    }
+
+    /// A client asks a master, whose reply is late.
+    pub(crate) fn ask_slowly(&mut self, client: u8, node: u8) -> Option<Reply> {
+        self.can_ask_master(client, node)?;
+        let reply = self.at_master(node, LockRequest::Acquire(own(client)))?;
+        if reply == Reply::Unreachable {
+            return None;
+        }
+        self.in_call(client, |process, call| {
+            call.unheard = call.unheard.with(node);
+            call.unheard_is_grant = reply == Reply::Acquired;
+            process.wait_for_reply();
+        });
+        Some(reply)
+    }
+
+    /// A late reply arrives.
+    pub(crate) fn hear_master(&mut self, client: u8, node: u8) -> Option<Reply> {
+        if !self.in_call(client, |process, call| process.can_hear_master(*call, node)) {
+            return None;
+        }
+        let is_granted = self.world.call(client).unheard_is_grant;
+        self.hear(client, node, is_granted);
+        Some(Reply::Done)
+    }
+
+    /// A client does not reach a master, and gives up on it.
+    pub(crate) fn lose_ask(&mut self, client: u8, node: u8) -> Option<Reply> {
+        self.can_ask_master(client, node)?;
+        self.hear(client, node, false);
+        Some(Reply::Unreachable)
+    }
+
+    /// A client gives up on its ask of a master, which is under way. One ask for each master is.
+    pub(crate) fn ask_late(&mut self, client: u8, node: u8) -> Option<Reply> {
+        self.can_ask_master(client, node)?;
+        let call = self.world.call(client);
+        if call.late.with_all(call.late_of_earlier).has(node) {
+            return None;
+        }
+        self.in_call(client, |_, call| call.late = call.late.with(node));
+        self.hear(client, node, false);
+        Some(Reply::Unknown)
+    }
+
+    /// An ask arrives on which its client has given up. One that does not reach its master is gone with the connection.
+    pub(crate) fn arrive_late(&mut self, client: u8, node: u8) -> Option<Reply> {
+        let call = self.world.call(client);
+        let requester = if call.late.has(node) {
+            own(client)
+        } else if call.late_of_earlier.has(node) {
+            left(client)
+        } else {
+            return None;
+        };
+        let reply = self.at_master(node, LockRequest::Acquire(requester))?;
+        let (late, late_of_earlier) = (call.late.without(node), call.late_of_earlier.without(node));
+        self.world.set_call(client, MastersCall { late, late_of_earlier, ..call });
+        let thread = self.world.thread(own(client).holder);
+        let is_of_call = requester == own(client) && (thread.has_hold() || thread.phase != Phase::Idle);
+        // Of a client that is dead no call has ended.
+        if reply == Reply::Acquired && self.world.client(client).is_alive() && !is_of_call {
+            self.notes.broke(Breach::PartLeft);
+        }
+        Some(reply)
+    }
+
+    fn hear(&mut self, client: u8, node: u8, is_granted: bool) {
+        let decision = self.in_call(client, |process, call| process.hear_of_master(call, node, is_granted));
+        if let Decision::Believes { is_valid } = decision {
+            let is_stored = self.world.masters_that_store(client) >= usize::from(self.config.majority());
+            if !is_valid || !is_stored {
+                self.notes.broke(Breach::GrantInvalid);
+            }
+        }
+    }
+
+    /// A holder calls `unlock`.
+    pub(super) fn begin_release(&mut self, holder: Holder) -> Option<Reply> {
+        let client = holder.client();
+        if !self.process(client, |process| process.can_release(holder.thread())) {
+            return None;
+        }
+        self.in_call(client, |process, call| process.begin_release_at_masters(call, false));
+        Some(Reply::Done)
+    }
+
+    /// A client releases on a master. What that answers is not looked at.
+    pub(crate) fn release_at(&mut self, client: u8, node: u8) -> Option<Reply> {
+        if !self.in_call(client, |process, call| process.can_release_at(*call, node)) {
+            return None;
+        }
+        let reply = self.at_master(node, LockRequest::Release(own(client)))?;
+        let has_ended = self.in_call(client, |process, call| process.has_released_at(call, node));
+        if has_ended && self.world.masters_that_store(client) > 0 {
+            self.notes.broke(Breach::PartLeft);
+        }
+        Some(reply)
+    }
+}
