@@ -8,6 +8,7 @@ pub mod fenced;
 pub mod multi;
 pub mod plain;
 pub mod read_write;
+pub mod red;
 pub mod reentrant;
 pub mod spin;
 #[cfg(feature = "toy")]
@@ -29,6 +30,7 @@ const SCRIPTS_OF_KINDS: &[&[NamedScript]] = &[
     &spin::SCRIPTS,
     &multi::SCRIPTS,
     &value_multi::SCRIPTS,
+    &red::SCRIPTS,
     #[cfg(feature = "toy")]
     &toy::SCRIPTS,
 ];
