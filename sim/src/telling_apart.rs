@@ -91,11 +91,15 @@ impl InLayout for PairSearch<'_> {
 /// believes to hold.
 fn shows_the_same<Y: Layout>(one: &Step<Y>, other: &Step<Y>) -> bool {
     one.reply == other.reply
-        && one.world.group().numbered().map(stored).eq(other.world.group().numbered().map(stored))
+        && nodes(&one.world).map(stored).eq(nodes(&other.world).map(stored))
         && holds(&one.world).eq(holds(&other.world))
 }
 
-fn stored<Y: Layout>((_, node): (u8, &Node<Y>)) -> (Role, StoredIn<Y>) {
+fn nodes<Y: Layout>(world: &World<Y>) -> impl Iterator<Item = &Node<Y>> {
+    world.groups.as_ref().iter().flat_map(|group| group.nodes.as_ref())
+}
+
+fn stored<Y: Layout>(node: &Node<Y>) -> (Role, StoredIn<Y>) {
     (node.role, node.stored)
 }
 

@@ -144,6 +144,7 @@ pub(crate) fn as_stateright<M: Looks>(property: Property, name: &'static str) ->
         Property::FirstComeFirstServed => |model, state| model.holds(Property::FirstComeFirstServed, state),
         Property::DeadHeadPassed => |model, state| model.holds(Property::DeadHeadPassed, state),
         Property::ReadersShare => |model, state| model.holds(Property::ReadersShare, state),
+        Property::ValidAtGrant => |model, state| model.holds(Property::ValidAtGrant, state),
         Property::AllOrNone => |model, state| model.holds(Property::AllOrNone, state),
         Property::RenewedWhileHeld => |model, state| model.holds(Property::RenewedWhileHeld, state),
         Property::RenewalRateBounded => |model, state| model.holds(Property::RenewalRateBounded, state),

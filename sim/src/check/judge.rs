@@ -208,6 +208,9 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::LoseMessage
         | ActionKind::LoseRequest
         | ActionKind::LoseReply
+        | ActionKind::LoseAsk
+        | ActionKind::SlowReply
+        | ActionKind::LateAsk
         | ActionKind::Interrupt
         | ActionKind::ForeignRelease
         | ActionKind::ForceRelease
@@ -231,6 +234,10 @@ fn must_happen(config: &Config, action: Action) -> bool {
         ActionKind::Release => !config.clients.hold_for_ever,
         ActionKind::NextPart
         | ActionKind::GiveBack
+        | ActionKind::AskMaster
+        | ActionKind::HearMaster
+        | ActionKind::ReleaseAt
+        | ActionKind::ArriveLate
         | ActionKind::Subscribe
         | ActionKind::SecondAsk
         | ActionKind::WakeByMessage

@@ -375,7 +375,7 @@ fn takes_part(config: &Config, action: Action) -> bool {
         other => match other.party() {
             Party::Thread(holder) => has(holder.client(), holder.thread()),
             Party::Client(client) => has(client, 0),
-            Party::Node(node) => node < config.nodes(),
+            Party::Node(node) => node < config.all_nodes(),
             Party::World => true,
         },
     }

@@ -101,6 +101,9 @@ pub const FAULTS: &[Setting] = &[
     HAND_OVER,
     REFUSE_WRITES,
     LATENESS,
+    fault(Fault::LoseAsk),
+    fault(Fault::SlowReply),
+    fault(Fault::LateAsk),
 ];
 
 /// A node that stands still: in a split network every request may wait in it, and worlds become very large.

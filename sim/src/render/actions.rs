@@ -2,7 +2,7 @@
 
 use lockstep_model::action::Party;
 use lockstep_model::client::Slot;
-use lockstep_model::trace::lane;
+use lockstep_model::trace::{lane, node_name};
 use lockstep_model::{Action, Config};
 
 use super::units::time;
@@ -34,6 +34,10 @@ pub const fn does(action: Action) -> &'static str {
         Action::Work { .. } => "works on the resource",
         Action::Arrive { .. } => "has its late write arrive at the resource",
         Action::Release { .. } => "releases",
+        Action::AskMaster { .. } => "asks a master",
+        Action::HearMaster { .. } => "hears the late reply of a master",
+        Action::ReleaseAt { .. } => "releases on a master",
+        Action::ArriveLate { .. } => "has a late ask arrive at a master",
         Action::Discover { .. } => "learns which node is the master",
         Action::GoBack { .. } => "goes back to an old master",
         Action::Resubscribe { .. } => "subscribes again, on the new master",
@@ -101,6 +105,9 @@ pub const fn does(action: Action) -> &'static str {
             Slot::Renewal => "has the answer to its renewal lost",
             Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => "has the answer to an abandoned request lost",
         },
+        Action::LoseAsk { .. } => "does not reach a master that it asks",
+        Action::SlowReply { .. } => "asks a master, whose reply is late",
+        Action::LateAsk { .. } => "gives up on a master while its ask is under way",
         Action::Interrupt { .. } => "is interrupted",
         Action::ForeignRelease { .. } => "releases without holding",
         Action::ForceRelease { .. } => "deletes the lock, no matter who holds it",
@@ -122,10 +129,24 @@ pub const fn does(action: Action) -> &'static str {
     }
 }
 
+/// The same, with the master that is meant where a client asks several.
+pub fn does_where(action: Action) -> String {
+    match action {
+        Action::AskMaster { node, .. }
+        | Action::SlowReply { node, .. }
+        | Action::HearMaster { node, .. }
+        | Action::LoseAsk { node, .. }
+        | Action::LateAsk { node, .. }
+        | Action::ArriveLate { node, .. }
+        | Action::ReleaseAt { node, .. } => format!("{} ({})", does(action), node_name(node)),
+        _ => does(action).to_owned(),
+    }
+}
+
 /// Party and action: `A asks for the lock`, `one tick passes: 10 s`.
 pub fn deed(config: &Config, action: Action) -> String {
     match action.party() {
         Party::World => format!("{}: {}", does(action), time(config, 1)),
-        _ => format!("{} {}", actor(config, action), does(action)),
+        _ => format!("{} {}", actor(config, action), does_where(action)),
     }
 }

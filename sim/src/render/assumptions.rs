@@ -25,7 +25,11 @@ pub fn assumptions(config: &Config) -> Vec<String> {
     };
     let assumed = [
         (
-            !config.is_split(),
+            !config.is_split() && config.asks_masters(),
+            "an ask of a master and its reply are one step, but for the faults `lose_ask`, `slow_reply` and `late_ask`",
+        ),
+        (
+            !config.is_split() && !config.asks_masters(),
             "a request and its reply are one step: none comes late, is lost or is sent again (`mode` in [network])",
         ),
         (

@@ -131,6 +131,7 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         no_ttl_answer,
         read_renewal,
         downgrade,
+        elapsed_time,
         interrupted_waiter,
         subscribe_to,
     } = protocol;
@@ -159,6 +160,7 @@ pub fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         ("no_ttl_answer", json!(no_ttl_answer)),
         ("read_renewal", json!(read_renewal)),
         ("downgrade", json!(downgrade)),
+        ("elapsed_time", json!(elapsed_time)),
         ("interrupted_waiter", json!(interrupted_waiter)),
         ("subscribe_to", json!(subscribe_to)),
     ]

@@ -1,7 +1,7 @@
 //! Why a trace breaks its property: who does what in its last state, or in its loop.
 
 use lockstep_model::client::Phase;
-use lockstep_model::trace::{About, ClientMode, Hold, State, ThreadState, Trace, TraceStep, lock_name};
+use lockstep_model::trace::{About, ClientMode, ClientState, Hold, State, ThreadState, Trace, TraceStep, lock_name};
 use lockstep_model::{Config, Property, Reply};
 
 use super::units::{count, list, time};
@@ -58,6 +58,8 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::RefusalTrue => {
             format!("{actor} is told that a server refuses to write, and a later attempt of the same call was granted")
         }
+        Property::ValidAtGrant => grant_is_invalid(trace, last, &actor),
+        Property::AllOrNone if trace.config.asks_masters() => key_left(last, &actor),
         Property::AllOrNone => parts_left(last, &actor),
         Property::NoSleepingWaiter => sleepers(&trace.config, last),
         Property::FirstComeFirstServed => {
@@ -85,6 +87,14 @@ pub fn why(trace: &Trace) -> Option<String> {
                     let waiting = live.filter(|client| client.threads.iter().any(is_calling));
                     return waiting.map(|client| client.name.clone()).collect();
                 }
+                if trace.config.asks_masters() {
+                    // Such a client asks, releases what it was granted, and asks again.
+                    let goes_on = |client: &ClientState| {
+                        let is_calling = client.threads.iter().any(ThreadState::is_in_lock);
+                        is_calling || client.call.as_ref().is_some_and(|call| call.goes_on)
+                    };
+                    return live.filter(|client| goes_on(client)).map(|client| client.name.clone()).collect();
+                }
                 let waiting = live.flat_map(|client| &client.threads).filter(|thread| thread.is_in_lock());
                 waiting.map(|thread| thread.name.clone()).collect()
             });
@@ -99,7 +109,8 @@ pub fn why(trace: &Trace) -> Option<String> {
                 let believes = |lock: &Hold| {
                     state.believers().any(|thread| thread.name == lock.holder && thread.value == lock.value)
                 };
-                let stored = state.acting_master().into_iter().flat_map(|master| &master.stored.holders);
+                let masters = state.nodes.iter().filter(|node| node.is_master() && trace.config.asks_masters());
+                let stored = masters.chain(state.acting_master()).flat_map(|master| &master.stored.holders);
                 stored.filter(|lock| !believes(lock)).map(|lock| lock.holder.clone()).collect()
             });
             let holder = list(&stored);
@@ -117,6 +128,33 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::ActionsReached => property.sentence().to_owned(),
     };
     Some(format!("{says}."))
+}
+
+/// Why a client that begins to believe has no valid grant of most masters.
+fn grant_is_invalid(trace: &Trace, last: &State, actor: &str) -> String {
+    let is_own = |hold: &Hold| lane_of(&hold.holder) == lane_of(actor) && hold.value == 0;
+    let stores = last.nodes.iter().filter(|node| node.is_master() && node.stored.holders.iter().any(is_own)).count();
+    let (masters, needed) = (trace.config.cluster.groups, trace.config.majority());
+    if stores < usize::from(needed) {
+        return format!(
+            "{actor} begins to believe that it holds, and {stores} of {masters} masters store the lock for it; {needed} must"
+        );
+    }
+    format!("{actor} begins to believe that it holds, and nothing is left of its lease")
+}
+
+/// The client of a party: `A` of `A:first`.
+fn lane_of(party: &str) -> &str {
+    party.split_once(':').map_or(party, |(client, _)| client)
+}
+
+/// Which masters store the lock for a client that does not hold it.
+fn key_left(last: &State, actor: &str) -> String {
+    let is_own = |hold: &Hold| lane_of(&hold.holder) == lane_of(actor);
+    let keep = last.nodes.iter().filter(|node| node.is_master() && node.stored.holders.iter().any(is_own));
+    let names: Vec<_> = keep.map(|node| node.name.as_str()).collect();
+    let stores = if names.len() == 1 { "stores" } else { "store" };
+    format!("{} {stores} the lock for {actor}, whose call is over", list(&names))
 }
 
 /// Who sleeps beside a free lock, and what wakes it.

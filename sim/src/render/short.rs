@@ -12,7 +12,7 @@ pub fn list(trace: &Trace) -> String {
     let lines: Vec<_> = trace
         .steps
         .iter()
-        .map(|step| (step.number, &step.lane, words::does(step.action), words::reply(config, step.answer)))
+        .map(|step| (step.number, &step.lane, words::does_where(step.action), words::reply(config, step.answer)))
         .collect();
     let digits = lines.len().to_string().len();
     let lane = lines.iter().map(|(_, lane, _, _)| lane.chars().count()).max().unwrap_or(0);

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use lockstep_model::client::Phase;
 use lockstep_model::config::{Config, Faults};
-use lockstep_model::redis::Role;
+use lockstep_model::redis::{Node, Role};
 use lockstep_model::trace::{
     ClientMode, ClientState, Hold, NodeRole, NodeState, State, SubscriptionState, ThreadState, holder_name,
 };
@@ -59,7 +59,7 @@ pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
         let strings = overwritten(config, &node.stored).map_or_else(String::new, |keys| format!("; {keys}"));
         let keys = strings + &queue(&node.stored) + &receipts(config, &node.stored);
         page.say(&node.name, &(stores(config, world, index, node) + &keys));
-        for (effect, seen) in node.under_way.iter().zip(world.node(index).queue.effects()) {
+        for (effect, seen) in node.under_way.iter().zip(node_of(config, world, index).queue.effects()) {
             let receipts = queue(effect) + &receipts(config, effect);
             let age = match seen.age() {
                 0 => String::new(),
@@ -147,6 +147,9 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
         Phase::NextPart => Some("is the next part to be asked for".to_owned()),
         Phase::GivingBack => Some("is the next part to be given back".to_owned()),
         Phase::Releasing => Some("has called release and waits for the answer".to_owned()),
+        Phase::AskingMasters => Some("asks the masters".to_owned()),
+        Phase::HearingMaster => Some("has asked a master and waits for the reply".to_owned()),
+        Phase::ReleasingMasters => Some("releases on the masters".to_owned()),
         Phase::Idle | Phase::Dead => None,
     };
     let mut says = match (belief, waits) {
@@ -182,6 +185,29 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
     says
 }
 
+/// What a client remembers of its call on several masters.
+fn asks(client: &ClientState) -> String {
+    let Some(call) = &client.call else { return "asks no master".to_owned() };
+    let is_releasing = client.threads.iter().any(|thread| thread.phase == Phase::ReleasingMasters);
+    let asked = if is_releasing { "is still to release on" } else { "has asked" };
+    let sets = [
+        (asked, &call.asked),
+        ("was granted by", &call.granted),
+        ("has given up on an ask that is under way to", &call.late),
+        ("and in an earlier round on one to", &call.late_of_earlier),
+    ];
+    let said = sets.into_iter().filter(|(_, masters)| !masters.is_empty());
+    let mut says: Vec<_> = said.map(|(what, masters)| format!("{what} {}", list(masters))).collect();
+    if let Some(unheard) = &call.unheard {
+        let reply = if call.unheard_is_grant { "grant" } else { "refusal" };
+        says.push(format!("the reply of {unheard}, a {reply}, is under way to it"));
+    }
+    if call.goes_on {
+        says.push("another round follows".to_owned());
+    }
+    says.join("; ")
+}
+
 /// What the threads of a process share.
 fn process(config: &Config, index: u8, client: &ClientState) -> String {
     match client.mode {
@@ -190,7 +216,11 @@ fn process(config: &Config, index: u8, client: &ClientState) -> String {
         ClientMode::Running | ClientMode::Paused => {}
     }
     let mut says = if client.mode == ClientMode::Paused { "PAUSED; ".to_owned() } else { String::new() };
-    let _ = write!(says, "takes {} for the master", client.master);
+    if config.asks_masters() {
+        says += &asks(client);
+    } else {
+        let _ = write!(says, "takes {} for the master", client.master);
+    }
     if let Some(known) = client.replicas_known {
         let _ = write!(says, ", with {} when it counted them", count(known.into(), "replica"));
     }
@@ -240,11 +270,19 @@ fn process(config: &Config, index: u8, client: &ClientState) -> String {
     says
 }
 
+/// A node, by the number that it has among those of all groups.
+fn node_of<'a, Y: Layout>(config: &Config, world: &'a World<Y>, index: u8) -> &'a Node<Y> {
+    let (group, number) = config.place_of(index);
+    world.groups.as_ref()[usize::from(group)].node(number)
+}
+
 fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeState) -> String {
-    let node = world.node(index);
+    let (group, number) = config.place_of(index);
+    let group = &world.groups.as_ref()[usize::from(group)];
+    let node = node_of(config, world, index);
     let known = &state.stored;
     let mut says = match (state.role, node.stored.holders().next()) {
-        (NodeRole::Down, None) if world.group().master() == index => "dead; it was the master".to_owned(),
+        (NodeRole::Down, None) if group.master() == number => "dead; it was the master".to_owned(),
         (NodeRole::Down, None) => "dead".to_owned(),
         // It still matters: what the next master does not have of it is what the failover loses.
         (NodeRole::Down, Some(hold)) => {

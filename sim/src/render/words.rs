@@ -1,6 +1,6 @@
 //! Everything that is said in words, under one name. What stands behind it does not read it back.
 
-pub use super::actions::{actor, deed, does};
+pub use super::actions::{actor, deed, does, does_where};
 pub use super::assumptions::assumptions;
 pub use super::claims::{about, as_declared};
 pub use super::clients::{sending, switches};

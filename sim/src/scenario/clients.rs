@@ -3,8 +3,8 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ExtendRule, FailedPart,
-    FailedRenewal, FinalLease, InterruptedCall, InterruptedWait, InterruptedWaiter, LockKind, LockObjects,
+    AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ElapsedTime, ExtendRule,
+    FailedPart, FailedRenewal, FinalLease, InterruptedCall, InterruptedWait, InterruptedWaiter, LockKind, LockObjects,
     MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, NoTtlAnswer, PartOrder,
     PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease,
     RenewalTimer, Resend, RoundLease, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, ValueSet, WaitAfter, WaitRule,
@@ -180,6 +180,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let no_ttl_answer = section.word("no_ttl_answer", "reading of an answer without a TTL", &NO_TTL_ANSWERS);
     let read_renewal = section.word("read_renewal", "renewal of a reader", &READ_RENEWALS);
     let downgrade = section.word("downgrade", "message of a downgrade", &DOWNGRADES);
+    let elapsed_time = section.word("elapsed_time", "use of the elapsed time", &ELAPSED_TIMES);
     let interrupted_waiter = section.word("interrupted_waiter", "place of an interrupted waiter", &INTERRUPTED_WAITERS);
     let subscribe_to = section.word("subscribe_to", "place of a subscription", &SUBSCRIBE_TO);
     let switches = profile.optional().or(None)?.map_or(otherwise, Profile::protocol);
@@ -210,6 +211,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         no_ttl_answer: no_ttl_answer.or(switches.no_ttl_answer)?,
         read_renewal: read_renewal.or(switches.read_renewal)?,
         downgrade: downgrade.or(switches.downgrade)?,
+        elapsed_time: elapsed_time.or(switches.elapsed_time)?,
         interrupted_waiter: interrupted_waiter.or(switches.interrupted_waiter)?,
         // Nor this: it is of the deployment.
         subscribe_to: subscribe_to.or(otherwise.subscribe_to)?,
@@ -308,6 +310,8 @@ const READ_RENEWALS: [(&str, Option<ReadRenewal>); 3] = [
 ];
 const DOWNGRADES: [(&str, Option<Downgrade>); 2] =
     [("silent", Some(Downgrade::Silent)), ("publishes", Some(Downgrade::Publishes))];
+const ELAPSED_TIMES: [(&str, Option<ElapsedTime>); 2] =
+    [("checked", Some(ElapsedTime::Checked)), ("ignored", Some(ElapsedTime::Ignored))];
 const INTERRUPTED_WAITERS: [(&str, Option<InterruptedWaiter>); 2] =
     [("stays-queued", Some(InterruptedWaiter::StaysQueued)), ("leaves-queue", Some(InterruptedWaiter::LeavesQueue))];
 const ROLES: [(&str, Option<ClientRole>); 3] =

@@ -150,9 +150,7 @@ impl Code {
                 "The key accepts only a few words, and this is not one of them. The help line lists them."
             }
             Self::NotModelled => {
-                "The scenario asks for something that the model does not contain yet. There are two causes. Either a \
-                 single key, word or property is not modelled: a lock kind such as red, more than one group, or a \
-                 property such as valid-at-grant. Or a combination is not modelled, \
+                "The scenario asks for something that the model does not contain yet. A combination is not modelled, \
                  although each part is: clock_jump together with wait_for or min_replicas; a clock_jump backwards \
                  together with fsync = \"everysec\" or pause_node; clock_jump or vanish_key together with the receipts of a split \
                  network, where a request may be sent again; reentry_lease together with missed_renewal = \
@@ -166,7 +164,9 @@ impl Code {
                  wait_for, foreign_release, vanish_key, persist_key, overwrite_key, crash_thread, clocks that jump, stops_at, lock_objects, named_lease, reentry_lease, \
                  subscribe_to = \"replica\", timers that multiply, missed_renewal = \"tell-holder\" (also of profile = \"lockstep\"), profile = \"redisson-3.15\", or, beside replicas, a bounded lag or ttls = \"relative\"; \
                  a lock over several values together with threads = 2, lock_objects = \"shared\", mode = \"split\", wait_for, a [resource], named_lease, reentry_lease, \
-                 receipts = false, subscribe_to = \"replica\", client_clock_jump, interrupt, or a profile before redisson-3.52; stops_at = \"validity\" together with named_lease, reentry_lease, hold_for_ever, client_clock_jump or interrupted_wait = \"swallow\"; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
+                 receipts = false, subscribe_to = \"replica\", client_clock_jump, interrupt, or a profile before redisson-3.52; a lock on several masters together with a profile other than lockstep, renew_every, \
+                 count = 4, threads = 2, replicas, mode = \"split\", a [resource], named_lease, reentry_lease, lock_objects = \"shared\", interrupted_wait = \"swallow\", crash_thread, start_client, foreign_release, \
+                 interrupt, client_clock_jump, persist_key or cut_link; stops_at = \"validity\" together with named_lease, reentry_lease, hold_for_ever, client_clock_jump or interrupted_wait = \"swallow\"; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
                  min_replicas together with ttls = \"relative\"; cut_together together with \
                  restart_node or promote = \"most-data\"; shutdown_timeout together with cut_link; names = 2 together with a \
                  split network, a wait_limit other than 0, a [resource], force_release, vanish_key, persist_key or \

@@ -18,7 +18,7 @@ use super::parts::{Parts, Sections};
 use super::places::SettingsPlace;
 use super::section::Section;
 use super::ticks::{FSYNC_WITHIN_MS, MIN_REPLICAS_SLACK_MS};
-use super::{names, queues, renewals, several_parts, sharing, spins, tokens, value_sets, waits};
+use super::{names, queues, renewals, several_masters, several_parts, sharing, spins, tokens, value_sets, waits};
 
 /// A switch that only some kinds have, why a kind does not, and where its [`Facts`] say so.
 type SwitchOfKinds = (&'static str, &'static str, fn(&Facts) -> Support);
@@ -177,6 +177,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     sharing::note(parts, top, sections);
     tokens::note(parts, top, sections);
     spins::note(parts, top, sections);
+    several_masters::note(parts, top, sections);
     several_parts::note(parts, top, sections);
     value_sets::note(parts, top, sections);
     lock_objects::note(parts, sections);

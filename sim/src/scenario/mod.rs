@@ -25,6 +25,7 @@ mod reader;
 mod renewals;
 mod resolve;
 mod section;
+mod several_masters;
 mod several_parts;
 mod sharing;
 mod spelling;

@@ -7,9 +7,9 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use lockstep_model::config::{
-    AcceptedTokens, Bound, Bounds, Cluster, Discovery, Faults, Fencing, Fsync, LockKind, MAX_FAULTS, MAX_JUMP,
-    MAX_REPLICAS, MAX_TICKS, MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule, ReplicasLeave,
-    Resource, Time, Ttls, WriteDelay,
+    AcceptedTokens, Bound, Bounds, Cluster, Discovery, Faults, Fencing, Fsync, LockKind, MAX_FAULTS, MAX_GROUPS,
+    MAX_JUMP, MAX_REPLICAS, MAX_TICKS, MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule,
+    ReplicasLeave, Resource, Time, Ttls, WriteDelay,
 };
 use lockstep_model::notes::Capacity;
 use lockstep_model::{Config, Property, Verdict};
@@ -28,13 +28,6 @@ use super::{calls, clients, impossible, syntax, ticks};
 
 /// The maximum length of a story, in characters.
 pub const MAX_STORY: usize = 500;
-/// The maximum number of independent masters, for lock kinds that use several.
-const MAX_GROUPS: u8 = 5;
-
-/// Every lock kind of the design page, modelled or not.
-const PLANNED_KINDS: [&str; 1] = ["red"];
-/// Properties of the design page that are not checked yet.
-const PROPERTIES_FOR_LATER: [&str; 1] = ["valid-at-grant"];
 /// The words that a scenario may claim for a property.
 const CLAIMS: [Verdict; 4] = [Verdict::Holds, Verdict::Violated, Verdict::Vacuous, Verdict::HoldsWithinBounds];
 
@@ -138,6 +131,7 @@ impl Sections<'_> {
         let ask_again_after = time.ticks("ask_again_after", 1..=MAX_TICKS);
         let queue_wait = time.ticks("queue_wait", 1..=MAX_TICKS);
         let round_wait = time.ticks("round_wait", 1..=MAX_TICKS);
+        let drift = time.ticks("drift", 0..=MAX_TICKS);
         let jump = time.ticks("jump", -MAX_JUMP..=MAX_JUMP);
         Some(Time {
             tick_ms: tick_ms?,
@@ -151,13 +145,14 @@ impl Sections<'_> {
             ask_again_after: ask_again_after.or(1)?,
             queue_wait: queue_wait.optional().or(None)?,
             round_wait: round_wait.optional().or(None)?,
+            drift: drift.or(0)?,
             jump: jump.or(0)?,
         })
     }
 
     fn cluster(&self, tick_ms: u32) -> Option<Cluster> {
         let cluster = &self.cluster;
-        cluster.number_for_later("groups", 1..=MAX_GROUPS, 1, "more than one independent master");
+        let groups = cluster.number("groups", 1..=MAX_GROUPS);
         let replicas = cluster.number("replicas", 0..=MAX_REPLICAS);
         let wait_for = cluster.number("wait_for", 0..=MAX_REPLICAS);
         let min_replicas = cluster.number("min_replicas", 0..=MAX_REPLICAS);
@@ -185,6 +180,7 @@ impl Sections<'_> {
         let usual_slack = if min_replicas > 0 { usual_slack(tick_ms) } else { 0 };
         let latest_fsync = if fsync == Fsync::EverySecond { FSYNC_WITHIN_MS.div_ceil(tick_ms) } else { 0 };
         Some(Cluster {
+            groups: groups.or(1)?,
             replicas: replicas.or(0)?,
             lag: lag.or(None)?.map_or(Bound::Any, Bound::Ticks),
             ttls: ttls.or(Ttls::Absolute)?,
@@ -241,6 +237,7 @@ impl Sections<'_> {
             (budget("break_link"), budget("persist_key"), budget("vanish_receipts"));
         let (vanish_token, overwrite_key) = (budget("vanish_token"), budget("overwrite_key"));
         let (lose_request, lose_reply, interrupt) = (budget("lose_request"), budget("lose_reply"), budget("interrupt"));
+        let (lose_ask, slow_reply, late_ask) = (budget("lose_ask"), budget("slow_reply"), budget("late_ask"));
         Some(Faults {
             crash_client: crash_client.or(0)?,
             crash_thread: crash_thread.or(0)?,
@@ -268,6 +265,9 @@ impl Sections<'_> {
             vanish_receipts: vanish_receipts.or(0)?,
             vanish_token: vanish_token.or(0)?,
             overwrite_key: overwrite_key.or(0)?,
+            lose_ask: lose_ask.or(0)?,
+            slow_reply: slow_reply.or(0)?,
+            late_ask: late_ask.or(0)?,
         })
     }
 
@@ -330,8 +330,7 @@ const PROMOTE_RULES: [(&str, Option<PromoteRule>); 5] = [
 ];
 
 fn lock(top: &Section<'_>) -> Option<LockKind> {
-    let modelled = LockKind::ALL.iter().map(|kind| (kind.name(), Some(*kind)));
-    let kinds: Vec<_> = modelled.chain(PLANNED_KINDS.map(|name| (name, None))).collect();
+    let kinds: Vec<_> = LockKind::ALL.iter().map(|kind| (kind.name(), Some(*kind))).collect();
     let lock = top.word("lock", "lock kind", &kinds);
     let example = format!("the lock kind, for example `{}`", kinds_with(|facts| facts.reentry.is_there()));
     top.require("lock", lock, &example).given().map(|(lock, _)| lock)
@@ -384,14 +383,9 @@ fn property(expect: &Section<'_>, id: &str, span: Range<usize>) -> Option<Proper
     if let Some(property) = Property::from_id(id) {
         return Some(property);
     }
-    if PROPERTIES_FOR_LATER.contains(&id) {
-        let title = format!("the property `{id}` is not modelled yet");
-        expect.note::<()>(Problem::at(Code::NotModelled, span, title).label("remove this line for now"));
-        return None;
-    }
     let known: Vec<_> = Property::ALL.iter().map(|property| property.id()).collect();
     let mut problem = Problem::at(Code::UnknownProperty, span, format!("there is no property `{}`", short(id)));
-    let near = meant(id, &[&known[..], &PROPERTIES_FOR_LATER, &["others"]].concat());
+    let near = meant(id, &[&known[..], &["others"]].concat());
     let label = near.map_or_else(|| "this property is unknown".to_owned(), |near| format!("did you mean `{near}`?"));
     problem = problem.label(label);
     expect.note::<()>(problem.help(format!("the properties are {}", known.join(", "))));

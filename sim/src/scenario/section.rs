@@ -233,15 +233,6 @@ impl<'a> Section<'a> {
         self.note(self.with_advice(problem.label(format!("this number is too {size}")), key, value))
     }
 
-    /// A whole number for which only its neutral value is supported so far.
-    pub(super) fn number_for_later(&self, key: &'static str, bounds: RangeInclusive<u8>, harmless: u8, what: &str) {
-        if let Entry::Given { value, span } = self.number(key, bounds)
-            && value != harmless
-        {
-            self.note::<()>(not_modelled(span, what, &format!("use {harmless}, or leave `{key}` out")));
-        }
-    }
-
     /// A time, or "none".
     pub(super) fn ticks_or_none(&self, key: &'static str, bounds: RangeInclusive<u8>) -> Entry<Option<u8>> {
         match self.value(key) {

@@ -16,8 +16,7 @@ const REMOVED: [(&str, &str); 4] = [
 
 /// Names from Redis, Redisson and the literature, in lower case, and the word that a scenario uses. A modelled lock kind
 /// brings its own (`Facts::other_names`).
-const SYNONYMS: [(&str, &str); 10] = [
-    ("redlock", "red"),
+const SYNONYMS: [(&str, &str); 9] = [
     ("leasetime", "lease"),
     ("ttl", "lease"),
     ("waittime", "wait_limit"),

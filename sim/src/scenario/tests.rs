@@ -15,6 +15,7 @@ mod bounds;
 mod calls;
 mod clients;
 mod files;
+mod several_masters;
 mod units;
 
 /// Four keys have no default; this text sets them and nothing else.
@@ -306,9 +307,6 @@ fn equal_lease_and_renewal_period_are_possible_because_a_key_with_nothing_left_i
 
 #[test]
 fn what_the_model_does_not_know_is_refused_and_not_ignored() {
-    for line in ["[cluster]\ngroups = 2", "[expect]\nvalid-at-grant = \"holds\""] {
-        assert_eq!(codes(&smallest_and(line)), [Code::NotModelled], "{line}");
-    }
     let waiting = "[cluster]\nreplicas = 1\nwait_for = 1\n";
     let split = "[network]\nmode = \"split\"\n[faults]\n";
     for text in [
@@ -324,7 +322,6 @@ fn what_the_model_does_not_know_is_refused_and_not_ignored() {
     ] {
         assert_eq!(codes(&text), [Code::NotModelled], "{text}");
     }
-    assert_eq!(codes(&SMALLEST.replace("reentrant", "red")), [Code::NotModelled]);
 }
 
 #[test]
@@ -468,7 +465,7 @@ fn picture_of_a_number_out_of_bounds() {
 }
 
 #[test]
-fn picture_of_a_lock_kind_that_is_not_modelled_yet() {
+fn picture_of_a_lock_on_masters_that_are_not_there() {
     insta::assert_snapshot!(picture(&SMALLEST.replace("reentrant", "red")));
 }
 

@@ -38,8 +38,7 @@ impl Reductions {
             form: if options.normal_forms { NormalForm::of(config) } else { NormalForm::least(config) },
             orders_nodes: options.normal_forms && config.nodes_are_alike(),
             orders_clients: (options.normal_forms || options.symmetry)
-                && config.clients.count > 1
-                && config.clients_are_alike(),
+                && (config.clients.count > 1 && config.clients_are_alike() || config.asks_masters()),
             skips_idle: options.skip_idle,
         }
     }

@@ -28,7 +28,7 @@ impl Lane {
             clients.flat_map(|client| (0..config.clients.threads).map(move |thread| Self::Thread { client, thread }))
         };
         threads(0..left)
-            .chain((0..config.nodes()).map(Self::Node))
+            .chain((0..config.all_nodes()).map(Self::Node))
             .chain(config.resource.map(|_| Self::Resource))
             .chain(threads(left..config.clients.count))
             .collect()

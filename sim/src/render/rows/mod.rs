@@ -6,6 +6,7 @@
 
 mod calls;
 mod lane;
+mod masters;
 mod narrator;
 mod nodes;
 mod row;

@@ -226,20 +226,20 @@ impl Narrator<'_> {
     /// The node that a client's request goes to.
     pub(super) fn asked(&self, client: u8) -> u8 {
         let name = &self.before.clients[usize::from(client)].master;
-        (0..self.config.nodes()).find(|node| node_name(*node) == *name).unwrap_or(0)
+        (0..self.config.all_nodes()).find(|node| node_name(*node) == *name).unwrap_or(0)
     }
 
     /// The node on which a client is subscribed after the step.
     pub(super) fn subscribed(&self, client: u8) -> u8 {
         let place = self.client_after(client).subscription.as_ref().and_then(SubscriptionState::node);
-        (0..self.config.nodes())
+        (0..self.config.all_nodes())
             .find(|node| Some(node_name(*node).as_str()) == place)
             .unwrap_or_else(|| self.asked(client))
     }
 
     pub(super) fn acting_master(&self) -> Option<u8> {
         let acting = &self.step.state.acting_master()?.name;
-        (0..self.config.nodes()).find(|node| node_name(*node) == *acting)
+        (0..self.config.all_nodes()).find(|node| node_name(*node) == *acting)
     }
 
     pub(super) fn stored_on(&self, node: u8) -> Option<String> {

@@ -61,6 +61,13 @@ impl Narrator<'_> {
         let name = &self.step.lane;
         let calls = self.own().call_names(self.acting_thread());
         match self.step.action {
+            Action::Acquire { client, .. } if self.config.asks_masters() => {
+                self.begin_round(client, calls.acquire, &format!("{name} asks for the lock"))
+            }
+            Action::WakeByTimer { client, .. } if self.config.asks_masters() => {
+                self.begin_round(client, "timer", &format!("{name}'s timer fires, and it begins another round"))
+            }
+            Action::Release { client, .. } if self.config.asks_masters() => self.begin_release(client, calls.release),
             Action::Acquire { client, thread } => {
                 let call = if self.own().time.wait_limit.is_some() { calls.try_acquire } else { calls.acquire };
                 let holds = self.thread_before(client, thread).holds;
@@ -119,6 +126,13 @@ impl Narrator<'_> {
                 };
                 self.release(client, 0, calls.force_release, what)
             }
+            Action::AskMaster { client, node } => self.ask_master(client, node),
+            Action::SlowReply { client, node } => self.ask_slowly(client, node),
+            Action::HearMaster { client, node } => self.hear_master(client, node),
+            Action::LoseAsk { client, node } => self.lose_ask(client, node),
+            Action::LateAsk { client, node } => self.ask_late(client, node),
+            Action::ArriveLate { client, node } => self.arrive_late(client, node),
+            Action::ReleaseAt { client, node } => self.release_at(client, node),
             Action::Discover { client } => {
                 let master = &self.client_after(client).master;
                 let what = format!("{name} learns that {master} is the master");
@@ -273,7 +287,7 @@ impl Narrator<'_> {
         for (client, thread, _) in self.stopping() {
             row = row.showing(Lane::Thread { client, thread }, "stops", Tone::Odd);
         }
-        for node in 0..self.config.nodes() {
+        for node in 0..self.config.all_nodes() {
             let was_stored = self.before.nodes[usize::from(node)].stored.is_held();
             if let Some(lock) = self.stored_on(node) {
                 row = row.showing(Lane::Node(node), lock, Tone::Plain);

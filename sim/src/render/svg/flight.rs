@@ -33,7 +33,7 @@ pub(super) enum FlightEnd {
 
 /// Everything that was under way in the trace, in the order in which it ended.
 pub(super) fn flights(trace: &Trace) -> Vec<Flight> {
-    let nodes = (0..trace.config.nodes()).map(|node| Route::new(Kind::Effect, Lane::Node(node)));
+    let nodes = (0..trace.config.all_nodes()).map(|node| Route::new(Kind::Effect, Lane::Node(node)));
     let clients =
         (0..trace.config.clients.count).map(|client| Route::new(Kind::Message, Lane::Thread { client, thread: 0 }));
     let mut routes: Vec<Route> = nodes.chain(clients).collect();

@@ -34,6 +34,10 @@ const LEAST_TICK_MS: u32 = 1_000;
 pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), ReplayError> {
     let refused = |reason: String| Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
     if translation_of(config.lock).redisson().object.is_none() {
+        if config.asks_masters() {
+            let other = "its lock on several masters is another one (RedissonRedLock), which is not modelled yet";
+            return refused(other.to_owned());
+        }
         return refused(format!("it has no {} lock", config.lock.facts().name));
     }
     if config.lock.facts().queue.is_there() {

@@ -121,6 +121,10 @@ impl ClientPart {
             | Action::SecondAsk { client, thread }
             | Action::WakeByMessage { client, thread }
             | Action::WakeByTimer { client, thread } => Self::Asks(ScriptVerb::Acquire { client, thread }),
+            Action::AskMaster { client, .. } | Action::SlowReply { client, .. } | Action::ArriveLate { client, .. } => {
+                Self::Asks(ScriptVerb::Acquire { client, thread: 0 })
+            }
+            Action::ReleaseAt { client, .. } => Self::Asks(ScriptVerb::Release { client, thread: 0 }),
             Action::Release { client, thread }
             | Action::GiveBack { client, thread }
             | Action::ForeignRelease { client, thread } => Self::Asks(ScriptVerb::Release { client, thread }),
@@ -145,6 +149,9 @@ impl ClientPart {
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
             // Inside a client's process.
+            | Action::HearMaster { .. }
+            | Action::LoseAsk { .. }
+            | Action::LateAsk { .. }
             | Action::Register { .. }
             | Action::Unregister { .. }
             | Action::Work { .. }

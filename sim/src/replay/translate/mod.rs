@@ -11,6 +11,7 @@ mod multi;
 mod plain;
 pub mod protocol;
 mod read_write;
+mod red;
 mod reentrant;
 pub mod replies;
 mod request;
@@ -39,6 +40,7 @@ pub const KINDS: &[&dyn Translation] = &[
     &spin::SpinTranslation,
     &multi::MultiTranslation,
     &value_multi::ValueMultiTranslation,
+    &red::RedTranslation,
     #[cfg(feature = "toy")]
     &toy::ToyTranslation,
 ];

@@ -89,13 +89,16 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
     if has_bare {
         rows.push(row(ProtocolPart::Release, format!("release = \"delete\": {bare}"), "(none; DEL)"));
     }
-    let renew = words(&translation.renew(&with_receipts, &caller));
-    let overwrite = RequestContext { extend: ExtendRule::Overwrite, ..context(true) };
-    let overwrite = words(&translation.renew(&overwrite, &caller));
-    let has_bare = overwrite != renew;
-    rows.push(row(ProtocolPart::Renew, renew, redisson.renew));
-    if has_bare {
-        rows.push(row(ProtocolPart::Renew, format!("extend = \"overwrite\": {overwrite}"), "(none; SET XX PX)"));
+    // No extension of a lock on several masters is modelled yet.
+    if !facts.masters.is_there() {
+        let renew = words(&translation.renew(&with_receipts, &caller));
+        let overwrite = RequestContext { extend: ExtendRule::Overwrite, ..context(true) };
+        let overwrite = words(&translation.renew(&overwrite, &caller));
+        let has_bare = overwrite != renew;
+        rows.push(row(ProtocolPart::Renew, renew, redisson.renew));
+        if has_bare {
+            rows.push(row(ProtocolPart::Renew, format!("extend = \"overwrite\": {overwrite}"), "(none; SET XX PX)"));
+        }
     }
     if shares {
         rows.extend(rows_of_readers(translation));
@@ -270,8 +273,15 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         | ActionKind::NextPart
         | ActionKind::SecondAsk
         | ActionKind::WakeByMessage
-        | ActionKind::WakeByTimer => Acquire,
-        ActionKind::Release | ActionKind::GiveBack | ActionKind::ForeignRelease | ActionKind::Undo => Release,
+        | ActionKind::WakeByTimer
+        | ActionKind::AskMaster
+        | ActionKind::SlowReply
+        | ActionKind::ArriveLate => Acquire,
+        ActionKind::Release
+        | ActionKind::GiveBack
+        | ActionKind::ReleaseAt
+        | ActionKind::ForeignRelease
+        | ActionKind::Undo => Release,
         ActionKind::SetTtl => SetTtl,
         ActionKind::ReadToken => ReadToken,
         ActionKind::Renew | ActionKind::RenewAcknowledged => Renew,
@@ -293,6 +303,8 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
             "the same request again; a release with the same receipt",
             "retryAttempts; the latch id of unlockInnerAsync",
         ),
+        ActionKind::HearMaster => Shared("the reply is read", "(the client's own)"),
+        ActionKind::LoseAsk | ActionKind::LateAsk => Shared("nothing is sent", "(the client's own)"),
         ActionKind::Abandon => Shared("nothing more is read", "(an exception; from tryLock() of 4.7 false)"),
         ActionKind::Replicate => Shared("the gate of a replica releases one effect", "(Redis itself)"),
         ActionKind::Resync => Shared("REPLICAOF a gate to the new master", "(Redis itself)"),

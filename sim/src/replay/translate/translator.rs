@@ -200,6 +200,9 @@ impl Translator {
     pub fn request(&self, HistoryStep { step, before }: HistoryStep<'_>, verb: ScriptVerb) -> Option<ScriptRequest> {
         let reply = step.answer;
         let now_ms = self.now_ms(step);
+        if self.config.asks_masters() {
+            return None;
+        }
         match verb {
             ScriptVerb::Acquire { client, thread } => self.in_one_step().then(|| {
                 // The call has its value from this step on. One that is refused and does not wait has none any more.
@@ -245,6 +248,23 @@ impl Translator {
                 is_sent.then(|| self.translation.leave_queue(self.context(client), &caller)).flatten()
             }
             ScriptVerb::ForceRelease => self.translation.force_release(self.common(), now_ms),
+        }
+    }
+
+    /// What is asked of one of several masters in this round of a client's call; `None` if nothing is sent.
+    pub fn request_of_round(&self, step: &TraceStep, verb: ScriptVerb, round: Option<u8>) -> Option<ScriptRequest> {
+        let acquire = Some(round.filter(|_| step.answer != Reply::Unreachable)?);
+        let caller_of =
+            |client, thread| ScriptCaller { acquire, ..self.caller(client, thread, None, self.now_ms(step)) };
+        match verb {
+            ScriptVerb::Acquire { client, thread } => {
+                Some(self.translation.acquire(self.context(client), &caller_of(client, thread)))
+            }
+            ScriptVerb::Release { client, thread } => {
+                let release_id = format!("release-{}", step.number);
+                Some(self.translation.release(self.context(client), &caller_of(client, thread), &release_id))
+            }
+            _ => None,
         }
     }
 

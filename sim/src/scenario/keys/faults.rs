@@ -117,6 +117,28 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "another program stores a string under the name of a lock (SET): the lock is gone, and every script that looks into its \
          key fails; with two lock names",
     ),
+    key(
+        "faults",
+        "lose_ask",
+        BUDGET,
+        "0",
+        "a client of a red lock does not reach one of the masters, and goes on without it",
+    ),
+    key(
+        "faults",
+        "slow_reply",
+        BUDGET,
+        "0",
+        "a master executes an ask of a red lock, and its reply comes any time later; until then the client waits",
+    ),
+    key(
+        "faults",
+        "late_ask",
+        BUDGET,
+        "0",
+        "a client of a red lock gives up on a master while its ask is under way, and that arrives any time later, also when the lock was \
+         released",
+    ),
     key("faults", "interrupt", BUDGET, "0", "a thread is interrupted while it waits, asks or releases"),
     key(
         "faults",

@@ -159,6 +159,14 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     )),
     of_each(key(
         "protocol",
+        "elapsed_time",
+        "\"checked\" or \"ignored\"",
+        OF_PROFILE,
+        "whether a client of a red lock that most masters have granted looks at the time that this took: it holds only if something is left \
+         of the lease without the drift (the algorithm as published), or in any case (Redisson)",
+    )),
+    of_each(key(
+        "protocol",
         "partial_release",
         "\"lower\" or \"ignore\"",
         OF_PROFILE,

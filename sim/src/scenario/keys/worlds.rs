@@ -14,7 +14,7 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         TOP,
         "lock",
-        "\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\", \"spin\", \"multi\" or \"value-multi\"",
+        "\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\", \"spin\", \"multi\", \"value-multi\" or \"red\"",
         "",
         "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock, read-write lock, fenced lock, spin lock, multi lock or lock over several values",
     ),
@@ -110,6 +110,13 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "none; a multi lock needs it, unless every client that takes both parts has a wait_limit",
         "how long one round of a call of a multi lock takes that has no wait_limit: then it gives back what it has, and begins anew \
          (Redisson: 1.5 s for each part; of a call that names a lease a random time)",
+    ),
+    key(
+        "time",
+        "drift",
+        TICKS_OR_NONE,
+        "0",
+        "by how much clocks may differ at the end of a lease: a red lock is valid for so much less, counted from when its client began to ask",
     ),
     key(
         "time",
@@ -223,7 +230,7 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "groups",
         "a whole number from 1 to 5",
         "1",
-        "the number of independent masters; more than 1 is not modelled yet",
+        "the number of independent masters on which a red lock is taken; other kinds have one",
     ),
     key("cluster", "replicas", "a whole number from 0 to 2", "0", "the number of replicas of the master"),
     key(

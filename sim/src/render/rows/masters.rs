@@ -1,0 +1,168 @@
+//! A client that asks several independent masters.
+
+use lockstep_model::Reply;
+use lockstep_model::client::Phase;
+use lockstep_model::trace::{CallState, node_name};
+
+use super::super::paint::Tone;
+use super::super::units::count;
+use super::lane::Lane;
+use super::narrator::Narrator;
+use super::row::Row;
+
+/// The thread of a client that asks several masters.
+const fn lane(client: u8) -> Lane {
+    Lane::Thread { client, thread: 0 }
+}
+
+impl Narrator<'_> {
+    /// A round of a call begins.
+    pub(super) fn begin_round(&self, client: u8, shows: &str, what: &str) -> Vec<Row> {
+        let what = format!("{what}: it will ask each master, and its lease counts from now");
+        self.alone(lane(client), shows, Tone::Plain, what)
+    }
+
+    /// A holder calls `unlock`.
+    pub(super) fn begin_release(&self, client: u8, call: &str) -> Vec<Row> {
+        let what =
+            format!("{} releases: it counts on nothing from now on, and will release on each master", self.step.lane);
+        self.alone(lane(client), call, Tone::Plain, what)
+    }
+
+    /// A client asks a master, and is answered.
+    pub(super) fn ask_master(&self, client: u8, node: u8) -> Vec<Row> {
+        let (name, master) = (&self.step.lane, node_name(node));
+        let what = format!("{name} asks {master}");
+        let then = self.then(client, self.step.answer == Reply::Acquired);
+        if self.step.answer == Reply::Unreachable {
+            let what = format!("{what}, which does not answer{then}");
+            return vec![self.one_way(lane(client), Lane::Node(node), "ask", what).lost()];
+        }
+        let (says, tone, answer) = self.answer_of_master(node);
+        let (says, tone) = self.shows_decision(client, says, tone);
+        self.request(lane(client), node, "ask", what, (says, tone, answer + &then))
+    }
+
+    /// A client asks a master, and the answer is late.
+    pub(super) fn ask_slowly(&self, client: u8, node: u8) -> Vec<Row> {
+        let (_, _, answer) = self.answer_of_master(node);
+        let what = format!("{} asks {}, and the reply will be late: {answer}", self.step.lane, node_name(node));
+        vec![self.one_way(lane(client), Lane::Node(node), "ask", what).showing(
+            Lane::Node(node),
+            self.stored_on(node).unwrap_or_else(|| "empty".to_owned()),
+            Tone::Plain,
+        )]
+    }
+
+    /// A late answer arrives.
+    pub(super) fn hear_master(&self, client: u8, node: u8) -> Vec<Row> {
+        let is_grant = self.call_before(client).is_some_and(|call| call.unheard_is_grant);
+        let says = if is_grant { "granted" } else { "refused" };
+        let then = self.then(client, is_grant);
+        let what = format!("the late reply of {} reaches {}: {says}{then}", node_name(node), self.step.lane);
+        let (shows, tone) = self.shows_decision(client, says.to_owned(), Tone::Plain);
+        vec![Row::of(self.step, what).showing(lane(client), &shows, tone).answering(
+            Lane::Node(node),
+            lane(client),
+            shows.clone(),
+        )]
+    }
+
+    /// A client does not reach a master.
+    pub(super) fn lose_ask(&self, client: u8, node: u8) -> Vec<Row> {
+        let then = self.then(client, false);
+        let what = format!("{} does not reach {}, and goes on without it{then}", self.step.lane, node_name(node));
+        vec![self.one_way(lane(client), Lane::Node(node), "ask", what).lost()]
+    }
+
+    /// A client gives up on a master while its ask is under way.
+    pub(super) fn ask_late(&self, client: u8, node: u8) -> Vec<Row> {
+        let then = self.then(client, false);
+        let what = format!(
+            "{} asks {}, has no answer in time, and gives up on it; the ask is still under way{then}",
+            self.step.lane,
+            node_name(node)
+        );
+        vec![self.one_way(lane(client), Lane::Node(node), "ask ..", what)]
+    }
+
+    /// An ask arrives on which its client has given up.
+    pub(super) fn arrive_late(&self, client: u8, node: u8) -> Vec<Row> {
+        let (name, master) = (&self.step.lane, node_name(node));
+        let what = format!("the late ask of {name} arrives at {master}");
+        if self.step.answer == Reply::Unreachable {
+            let what = format!("{what}, which does not run: it is lost");
+            return vec![self.one_way(lane(client), Lane::Node(node), "late ask", what).lost()];
+        }
+        let (_, _, answer) = self.answer_of_master(node);
+        let row =
+            self.one_way(lane(client), Lane::Node(node), "late ask", format!("{what}: {answer}; nobody hears that"));
+        vec![row.showing(Lane::Node(node), self.stored_on(node).unwrap_or_else(|| "empty".to_owned()), Tone::Odd)]
+    }
+
+    /// A client releases on a master.
+    pub(super) fn release_at(&self, client: u8, node: u8) -> Vec<Row> {
+        let (name, master) = (&self.step.lane, node_name(node));
+        let after = &self.client_after(client).threads[0];
+        let then = match after.phase {
+            Phase::ReleasingMasters => String::new(),
+            Phase::Waiting => self.then_sleeps(name, after),
+            _ => "; that was the last one".to_owned(),
+        };
+        let what = format!("{name} releases on {master}");
+        let (says, tone, answer) = match self.step.answer {
+            Reply::Unreachable => {
+                let what = format!("{what}, which does not answer{then}");
+                return vec![self.one_way(lane(client), Lane::Node(node), "release", what).lost()];
+            }
+            Reply::Released => ("released".to_owned(), Tone::Plain, format!("{master} deletes the key{then}")),
+            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => {
+                let (says, tone, answer) = self.refuses_to_write(node);
+                (says, tone, answer + &then)
+            }
+            _ => (self.label(), Tone::Plain, format!("{master} finds no key of this round, and changes nothing{then}")),
+        };
+        self.request(lane(client), node, "release", what, (says, tone, answer))
+    }
+
+    /// What a master answers to an ask.
+    fn answer_of_master(&self, node: u8) -> (String, Tone, String) {
+        let master = node_name(node);
+        match self.step.answer {
+            Reply::Acquired => ("granted".to_owned(), Tone::Plain, format!("{master} grants")),
+            Reply::Busy { .. } => {
+                let holder = self.holder_on(node).unwrap_or("somebody");
+                (self.label(), Tone::Odd, format!("{master} refuses: it stores a key of {holder}"))
+            }
+            _ => self.refuses_to_write(node),
+        }
+    }
+
+    fn call_before(&self, client: u8) -> Option<&CallState> {
+        self.before.clients[usize::from(client)].call.as_ref()
+    }
+
+    /// What a client decides that has heard of the last master.
+    fn then(&self, client: u8, is_granted: bool) -> String {
+        let after = self.thread_after(client, 0);
+        let granted = self.call_before(client).map_or(0, |call| call.granted.len()) + usize::from(is_granted);
+        let (name, masters) = (&self.step.lane, self.config.cluster.groups);
+        if after.believes() {
+            return format!("; {granted} of {masters} masters have granted: {name} holds{}", self.others_believe(name));
+        }
+        if after.phase != Phase::ReleasingMasters {
+            return String::new();
+        }
+        let have = if granted == 1 { "has" } else { "have" };
+        if granted >= usize::from(self.config.majority()) {
+            return format!(
+                "; {granted} of {masters} masters have granted, and nothing is left of the lease: {name} gives all back"
+            );
+        }
+        format!("; {granted} of {} {have} granted: {name} releases on all of them", count(masters.into(), "master"))
+    }
+
+    fn shows_decision(&self, client: u8, says: String, tone: Tone) -> (String, Tone) {
+        if self.thread_after(client, 0).believes() { ("HOLDS".to_owned(), Tone::Good) } else { (says, tone) }
+    }
+}

@@ -1,0 +1,68 @@
+//! The lock on several masters: what each of them is asked. Redisson's form of it, `RedissonRedLock`, is another one.
+
+use lockstep_model::config::LockKind;
+use lockstep_redis::HolderId;
+use lockstep_redis::locks::red::{self, RedAcquireReply, RedReleaseReply};
+
+use super::replies::{ACQUIRED, BUSY, NOT_HELD, RELEASED};
+use super::request::ScriptRequest;
+use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
+
+/// Speaks for the clients of a lock on several masters.
+pub struct RedTranslation;
+
+impl Translation for RedTranslation {
+    fn kind(&self) -> LockKind {
+        LockKind::Red
+    }
+
+    fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
+        let call = red::acquire(&context.scripts, &context.names, &caller.value(), context.lease);
+        ScriptRequest::new(call, |reply| {
+            let words = match reply {
+                RedAcquireReply::Granted => ACQUIRED,
+                RedAcquireReply::Refused => BUSY,
+            };
+            words.to_owned()
+        })
+    }
+
+    fn release(&self, context: &RequestContext, caller: &ScriptCaller, _: &str) -> ScriptRequest {
+        let call = red::release(&context.scripts, &context.names, &caller.value());
+        ScriptRequest::new(call, |reply| {
+            let words = match reply {
+                RedReleaseReply::Released => RELEASED,
+                RedReleaseReply::NotHeld => NOT_HELD,
+            };
+            words.to_owned()
+        })
+    }
+
+    fn renew(&self, _: &RequestContext, _: &ScriptCaller) -> ScriptRequest {
+        unreachable!("the scenario reader refuses an extension beside a lock on several masters")
+    }
+
+    fn force_release(&self, _: &RequestContext, _: u64) -> Option<ScriptRequest> {
+        None
+    }
+
+    fn unlock_channel(&self, _: &RequestContext, _: &HolderId) -> Option<UnlockChannel> {
+        None
+    }
+
+    fn busy_words(&self, _: Option<i64>) -> String {
+        BUSY.to_owned()
+    }
+
+    fn redisson(&self) -> RedissonCalls {
+        RedissonCalls {
+            object: None,
+            driver_prefix: "",
+            acquire: "(none; SET NX PX on each master, as the Redis documentation says)",
+            release: "(none; compare and delete on each master)",
+            release_without_receipt: "(none; compare and delete on each master)",
+            renew: "(none)",
+            force_release: "(none)",
+        }
+    }
+}

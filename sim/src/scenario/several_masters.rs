@@ -1,0 +1,155 @@
+//! A lock on several independent masters: what belongs to it, and what is not modelled beside one yet.
+
+use core::ops::Range;
+
+use lockstep_model::config::{
+    ClientSettings, ElapsedTime, InterruptedWait, LockObjects, MAX_CLIENTS_OF_MASTERS, NetworkMode, Profile, StopsAt,
+};
+use lockstep_model::locks::Support;
+
+use super::code::Code;
+use super::contradiction::{Contradiction, kinds_with};
+use super::error::Problem;
+use super::parts::{Parts, Sections};
+use super::section::{Entry, Section};
+
+/// The faults of a client that asks several masters.
+const FAULTS: [&str; 3] = ["lose_ask", "slow_reply", "late_ask"];
+
+/// Records every contradicting pair.
+pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
+    let Some(kind) = parts.lock else { return };
+    let lock = top.span_of("lock");
+    if let Support::No { why } = kind.facts().masters {
+        note_elsewhere(parts, sections, lock.as_ref(), &format!("{}: {why}", kind.name()));
+        return;
+    }
+    note_masters(parts, sections, lock.as_ref());
+    note_drift(parts, sections);
+    note_not_yet(parts, top, sections, lock.as_ref());
+}
+
+/// What has an effect only where several masters are asked.
+fn note_elsewhere(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>, label: &str) {
+    let refuse = |section: &Section<'_>, key: &str| {
+        let other = kinds_with(|facts| facts.masters.is_there());
+        Contradiction::of(section, key, "one master stores this kind of lock")
+            .with(lock.cloned(), label.to_owned())
+            .note(&format!("remove `{key}`, or use {other}"));
+    };
+    if parts.cluster.is_some_and(|cluster| cluster.groups > 1) {
+        refuse(&sections.cluster, "groups");
+    }
+    refuse(&sections.time, "drift");
+    for place in sections.places(parts) {
+        refuse(place.protocol, "elapsed_time");
+    }
+    let Some(faults) = parts.faults else { return };
+    for (key, budget) in FAULTS.into_iter().zip([faults.lose_ask, faults.slow_reply, faults.late_ask]) {
+        if budget > 0 {
+            refuse(&sections.faults, key);
+        }
+    }
+}
+
+/// What such a lock needs.
+fn note_masters(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+    if sections.cluster.span_of("groups").is_none() {
+        let example = "`groups = 3`, the number of independent masters on which the lock is taken";
+        sections.cluster.require("groups", Entry::<u8>::Absent, example);
+    } else if parts.cluster.is_some_and(|cluster| cluster.groups == 1) {
+        Contradiction::of(&sections.cluster, "groups", "of one master there is no majority")
+            .with(lock.cloned(), "this kind of lock is taken on several masters")
+            .note("use groups = 3, or lock = \"plain\", which is what such a lock is on one master");
+    }
+    if let (Some(time), Some(drift)) = (parts.time, sections.time.span_of("drift"))
+        && parts.somebody(|own| own.lease <= time.drift)
+    {
+        let reason = "the drift takes all of the lease: no grant is ever valid";
+        sections.time.note::<()>(
+            Problem::at(Code::Impossible, drift, reason).help("use a drift that is shorter than every lease"),
+        );
+    }
+}
+
+/// A drift that nobody allows for.
+fn note_drift(parts: &Parts, sections: &Sections<'_>) {
+    let stops = parts.clients.is_some_and(|clients| clients.stops_at == StopsAt::Validity);
+    if !stops && parts.nobody(|own| own.protocol.elapsed_time == ElapsedTime::Checked) {
+        Contradiction::of(&sections.time, "drift", "no client looks at a clock, so none allows for a drift")
+            .with(sections.protocol.span_of("elapsed_time"), "the time that it takes to ask is ignored")
+            .note("remove `drift`, or use elapsed_time = \"checked\" in [protocol], or stops_at = \"validity\" in [clients]");
+    }
+}
+
+fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+    let beside = |section: &Section<'_>, key: &str, what: &str, help: &str| {
+        let reason = format!("{what} together with a lock on several masters is not modelled yet");
+        Contradiction::not_yet(section, key, &reason)
+            .with(lock.cloned().filter(|_| key != "lock"), "this kind of lock is taken on several masters")
+            .note(help);
+    };
+    for place in sections.places(parts) {
+        if place.said.is_some_and(|said: ClientSettings| said.protocol.profile != Profile::Lockstep) {
+            let help = "use profile = \"lockstep\" in [protocol]: the algorithm as it was published";
+            if place.protocol.span_of("profile").is_some() {
+                beside(place.protocol, "profile", "the form of a library", help);
+            } else {
+                beside(top, "lock", "Redisson's form of it (the usual profile)", help);
+            }
+        }
+        if place.said.is_some_and(|said| said.renew_every.is_some()) {
+            beside(place.time, "renew_every", "an extension", "remove `renew_every`");
+        }
+        if place.said.is_some_and(|said| said.reentry_lease.is_some()) {
+            beside(place.time, "reentry_lease", "a lease of nested calls", "remove `reentry_lease`");
+        }
+    }
+    if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
+        let help = "use mode = \"atomic\", and lose_ask, slow_reply and late_ask in [faults] for what a network does to one ask";
+        beside(&sections.network, "mode", "a split network", help);
+    }
+    if let Some(span) = sections.resource.span() {
+        let reason = "a [resource] together with a lock on several masters is not modelled yet";
+        Contradiction::not_yet(top, "lock", reason).with(Some(span), "this is the resource").note("remove [resource]");
+    }
+    if parts.time.is_some_and(|time| time.named_lease.is_some()) {
+        beside(&sections.time, "named_lease", "a lease of the first thread", "remove `named_lease`");
+    }
+    if let Some(clients) = parts.clients {
+        if clients.count > MAX_CLIENTS_OF_MASTERS {
+            beside(&sections.clients, "count", "a fourth client", "use count = 3");
+        }
+        if clients.threads > 1 {
+            beside(
+                &sections.clients,
+                "threads",
+                "a client of several threads",
+                "use threads = 1, and more clients instead",
+            );
+        }
+        if clients.lock_objects == LockObjects::Shared {
+            beside(&sections.clients, "lock_objects", "a shared lock object", "remove `lock_objects`");
+        }
+        if clients.interrupted_wait == InterruptedWait::Swallow {
+            beside(&sections.clients, "interrupted_wait", "an interrupt", "remove `interrupted_wait`");
+        }
+    }
+    if parts.cluster.is_some_and(|cluster| cluster.replicas > 0) {
+        beside(&sections.cluster, "replicas", "a replica", "use replicas = 0");
+    }
+    let Some(faults) = parts.faults else { return };
+    for (key, budget, what) in [
+        ("crash_thread", faults.crash_thread, "a thread that dies while its process lives"),
+        ("start_client", faults.start_client, "a client that starts late"),
+        ("foreign_release", faults.foreign_release, "a release of a client that does not hold"),
+        ("interrupt", faults.interrupt, "an interrupted caller"),
+        ("client_clock_jump", faults.client_clock_jump, "a client's clock that jumps"),
+        ("persist_key", faults.persist_key, "a key that loses its TTL"),
+        ("cut_link", faults.cut_link, "a node that is cut off"),
+    ] {
+        if budget > 0 {
+            beside(&sections.faults, key, what, &format!("use {key} = 0"));
+        }
+    }
+}

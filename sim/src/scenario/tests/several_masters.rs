@@ -1,0 +1,76 @@
+//! A lock on several independent masters.
+
+use super::*;
+
+fn with(time: &str, clients: &str, cluster: &str, rest: &str) -> String {
+    format!(
+        "story = \"s\"\nlock = \"red\"\n[time]\nlease = 3\n{time}\n[clients]\ncount = 2\n{clients}\n\
+         [cluster]\ngroups = 3\n{cluster}\n[protocol]\nprofile = \"lockstep\"\n{rest}"
+    )
+}
+
+#[test]
+fn a_lock_on_several_masters_is_read_with_what_belongs_to_it() {
+    let text = with(
+        "drift = 1",
+        "stops_at = \"validity\"",
+        "",
+        "elapsed_time = \"ignored\"\n[faults]\nlose_ask = 1\nslow_reply = 2\nlate_ask = 3",
+    );
+    let config = read(&text).config;
+    assert_eq!((config.cluster.groups, config.time.drift), (3, 1));
+    assert_eq!((config.faults.lose_ask, config.faults.slow_reply, config.faults.late_ask), (1, 2, 3));
+    assert_eq!(config.protocol.elapsed_time, lockstep_model::config::ElapsedTime::Ignored);
+    assert_eq!((config.all_nodes(), config.majority(), config.validity_ticks()), (3, 2, 2));
+}
+
+#[test]
+fn it_needs_several_masters_and_a_drift_that_leaves_something_of_the_lease() {
+    assert_eq!(codes(&with("", "", "", "").replace("groups = 3", "")), [Code::MissingKey]);
+    assert_eq!(codes(&with("", "", "", "").replace("groups = 3", "groups = 1")), [Code::Impossible]);
+    assert_eq!(codes(&with("", "", "", "").replace("groups = 3", "groups = 6")), [Code::OutOfBounds]);
+    for (drift, expected) in [(2, vec![]), (3, vec![Code::Impossible])] {
+        assert_eq!(codes(&with(&format!("drift = {drift}"), "", "", "")), expected, "{drift}");
+    }
+}
+
+#[test]
+fn what_belongs_to_it_is_refused_beside_a_lock_on_one_master() {
+    for (place, line) in [
+        ("[cluster]", "groups = 3"),
+        ("[time]\nlease = 3", "drift = 1"),
+        ("[protocol]", "elapsed_time = \"checked\""),
+        ("[faults]", "lose_ask = 1"),
+        ("[faults]", "slow_reply = 1"),
+        ("[faults]", "late_ask = 1"),
+    ] {
+        let text = if place.starts_with("[time]") {
+            SMALLEST.replace("lease = 3", &format!("lease = 3\n{line}"))
+        } else {
+            smallest_and(&format!("{place}\n{line}"))
+        };
+        assert_eq!(codes(&text), [Code::Impossible], "{line}");
+    }
+    assert_eq!(codes(&smallest_and("[cluster]\ngroups = 1\n[faults]\nlose_ask = 0")), []);
+}
+
+#[test]
+fn what_is_not_modelled_beside_it_is_refused() {
+    for text in [
+        with("", "", "", "").replace("lockstep", "redisson-4.7"),
+        with("", "", "", "").replace("[protocol]\nprofile = \"lockstep\"\n", ""),
+        with("renew_every = 1", "", "", ""),
+        with("", "threads = 2", "", ""),
+        with("", "", "", "").replace("count = 2", "count = 4"),
+        with("", "", "replicas = 1", ""),
+        with("", "", "", "[network]\nmode = \"split\""),
+        with("", "", "", "[resource]\nfencing = \"none\""),
+        with("", "", "", "[faults]\ncrash_thread = 1"),
+        with("", "", "", "[faults]\nstart_client = 1"),
+        with("", "", "", "[faults]\nforeign_release = 1"),
+        with("", "", "", "[faults]\ninterrupt = 1"),
+        with("", "", "", "[faults]\npersist_key = 1"),
+    ] {
+        assert_eq!(codes(&text), [Code::NotModelled], "{text}");
+    }
+}
