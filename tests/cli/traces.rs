@@ -32,6 +32,7 @@ pub const SMALL: Config = Config {
         ask_again_after: 1,
         queue_wait: None,
         round_wait: None,
+        drift: 0,
         jump: 0,
     },
     clients: Clients {
@@ -51,6 +52,7 @@ pub const SMALL: Config = Config {
     },
     client: ClientTables::NONE,
     cluster: Cluster {
+        groups: 1,
         replicas: 0,
         lag: Bound::Any,
         ttls: Ttls::Absolute,
@@ -103,6 +105,9 @@ pub const SMALL: Config = Config {
         vanish_receipts: 0,
         vanish_token: 0,
         overwrite_key: 0,
+        lose_ask: 0,
+        slow_reply: 0,
+        late_ask: 0,
     },
     resource: None,
     strong_fairness: false,
@@ -132,10 +137,12 @@ pub const EVERYTHING: Config = Config {
         ask_again_after: 1,
         queue_wait: None,
         round_wait: None,
+        drift: 0,
         jump: 2,
     },
     clients: Clients { threads: 2, ..SMALL.clients },
     cluster: Cluster {
+        groups: 1,
         replicas: 2,
         fsync: Fsync::EverySecond,
         fsync_within: 0,
@@ -180,6 +187,9 @@ pub const EVERYTHING: Config = Config {
         vanish_receipts: 0,
         vanish_token: 0,
         overwrite_key: 0,
+        lose_ask: 0,
+        slow_reply: 0,
+        late_ask: 0,
     },
     resource: Some(Resource { fencing: Fencing::Ideal, delay: WriteDelay::Any, accepts: AcceptedTokens::EqualOrNewer }),
     ..SMALL

@@ -12,6 +12,7 @@ mod kinds;
 mod multi;
 mod plain;
 mod read_write;
+mod red;
 mod reentrant;
 mod scripts;
 mod spin;
@@ -33,6 +34,7 @@ const KINDS: &[kinds::KindProofs] = &[
     spin::PROOFS,
     multi::PROOFS,
     value_multi::PROOFS,
+    red::PROOFS,
     #[cfg(feature = "toy")]
     toy::PROOFS,
 ];

@@ -23,9 +23,10 @@ fn scenario(name: &str, text: &str) -> Scenario {
     Scenario::parse(name, &text.replace(KIND, kind.name())).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Four worlds that have every fault between them: a scenario cannot have both a clock that jumps and `WAIT`, nor both
+/// Five worlds that have every fault between them: a scenario cannot have both a clock that jumps and `WAIT`, nor both
 /// receipts and a clock that jumps or an eviction, a key of a wrong type only on an atomic network, with two lock names, and a
-/// counter of tokens only beside a lock that issues them. 900 histories in all.
+/// counter of tokens only beside a lock that issues them; and an ask of one of several masters only where there are some. More than 1,000
+/// histories in all.
 #[test]
 fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
     const CASES: u32 = 100;
@@ -33,6 +34,8 @@ fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
     let issues = LockKind::ALL.iter().find(|kind| kind.facts().tokens.is_there()).expect("a kind that issues tokens");
     let mut worlds = texts.map(|text| scenario("every-fault", &text)).to_vec();
     worlds.push(scenario("every-fault", &COUNTED.replace(KIND, issues.name())));
+    let masters = LockKind::ALL.iter().find(|kind| kind.facts().masters.is_there()).expect("a kind on several masters");
+    worlds.push(scenario("every-fault", &ON_MASTERS.replace(KIND, masters.name())));
     let budgets = worlds.iter().flat_map(|scenario| scenario.config.faults.budgets());
     let there: BTreeSet<_> = budgets.filter(|(_, budget)| *budget > 0).map(|(kind, _)| kind).collect();
     assert_eq!(there.len(), Faults::default().budgets().len(), "every fault is in one of the worlds");
@@ -76,6 +79,39 @@ restart_node = 1
 break_link = 1
 pause_client = 1
 force_release = 1
+"#;
+
+const ON_MASTERS: &str = r#"
+story = "Clients that ask three masters, which crash, restart, stand still, refuse and forget."
+lock = "KIND"
+[time]
+lease = 4
+wait_limit = 6
+hold_at_most = 2
+drift = 1
+jump = 2
+[clients]
+count = 3
+stops_at = "validity"
+[cluster]
+groups = 3
+fsync = "always"
+[protocol]
+profile = "lockstep"
+[faults]
+lose_ask = 2
+slow_reply = 2
+late_ask = 2
+pause_client = 1
+crash_client = 1
+crash_node = 1
+kill_node = 1
+shutdown_node = 1
+restart_node = 2
+pause_node = 1
+refuse_writes = 1
+vanish_key = 1
+clock_jump = 1
 "#;
 
 const TWO_NAMES: &str = r#"

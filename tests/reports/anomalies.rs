@@ -18,7 +18,7 @@ struct AnomalyGroup {
 }
 
 /// Every scenario that violates a property belongs to one of these groups, which the page shows in this order.
-const GROUPS: [AnomalyGroup; 13] = [
+const GROUPS: [AnomalyGroup; 14] = [
     AnomalyGroup {
         heading: "Fencing tokens in Redis",
         about: "The counter of a fenced lock is lost, evicted or set back, is read too late, or a refusal looks like a grant.",
@@ -304,6 +304,37 @@ const GROUPS: [AnomalyGroup; 13] = [
         ],
     },
     AnomalyGroup {
+        heading: "Several masters",
+        about: "A lock on several independent masters (RedLock): what was published against it, and what repairs it.",
+        scenarios: &[
+            "red-restart-without-data",
+            "red-five-masters-restart-without-data",
+            "red-restart-delayed",
+            "red-restart-delayed-too-little",
+            "red-restart-with-fsync",
+            "red-clock-jump",
+            "red-evicted-key",
+            "red-pause-before-the-look",
+            "red-pause-before-the-look-unchecked",
+            "red-pause-after-the-look",
+            "red-reply-past-validity",
+            "red-reply-past-validity-unchecked",
+            "red-reply-past-validity-never-stops",
+            "red-reply-past-validity-drift",
+            "red-late-ask",
+            "red-late-asks-block",
+            "red-split-vote-for-ever",
+            "red-split-vote-of-three-clients",
+            "red-split-vote-of-four-masters",
+            "red-most-masters-dead",
+            "red-master-stands-still",
+            "red-master-refuses-writes",
+            "red-three-masters-two-clients",
+            "red-five-masters-two-clients",
+            "red-three-masters-three-clients",
+        ],
+    },
+    AnomalyGroup {
         heading: "Spinning",
         about: "Waiters that no message wakes and that sleep through their limit, and a lock object that remembers a refused call.",
         scenarios: &[
@@ -373,10 +404,18 @@ const LEASE_KEPT: ScenarioLine = ("protocol", "round_lease", "\"kept\"");
 const OF_ITS_OWN_HOLD: ScenarioLine = ("protocol", "final_lease", "\"own-hold\"");
 const GOES_ON: ScenarioLine = ("protocol", "failed_part", "\"goes-on\"");
 const ENDS: ScenarioLine = ("protocol", "interrupted_call", "\"ends\"");
+const AWAY_FOR_A_LEASE: ScenarioLine = ("cluster", "restart_after", "4");
+const CHECKED: ScenarioLine = ("protocol", "elapsed_time", "\"checked\"");
+const ALLOWED_FOR: ScenarioLine = ("time", "drift", "1");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 47] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 52] = [
+    ("red-restart-without-data", &[AWAY_FOR_A_LEASE]),
+    ("red-restart-delayed-too-little", &[AWAY_FOR_A_LEASE]),
+    ("red-pause-before-the-look-unchecked", &[CHECKED]),
+    ("red-reply-past-validity-unchecked", &[CHECKED, ALLOWED_FOR]),
+    ("red-reply-past-validity-never-stops", &[ALLOWED_FOR]),
     ("multi-lease-times-a-thousand", &[LEASE_KEPT]),
     ("multi-final-lease-cuts-another-hold", &[OF_ITS_OWN_HOLD]),
     ("multi-unlock-stops-at-a-refused-part", &[GOES_ON]),

@@ -174,13 +174,15 @@ fn the_readme_names_the_servers_and_the_bounds() {
     assert!(readme.contains(&bounds), "{README} has other bounds than {bounds}");
 }
 
+/// The one profile that is modelled for a lock on several masters.
+const LOCKSTEP: &str = "[protocol]\nprofile = \"lockstep\"\n";
+
 /// What the reader of scenarios refuses as not modelled stands on the front page, in the words of the file.
 #[test]
 fn the_readme_lists_what_is_not_modelled_yet() {
     let readme = page::committed(README);
     let (_, rest) = readme.split_once("**Not modelled yet**").expect("the paragraph");
     let listed = rest.split("\n\n").next().expect("it ends");
-    let kinds = ["red"].map(|kind| (scenario_with(&format!("lock = \"{kind}\""), "", ""), vec![kind]));
     let split = "[network]\nmode = \"split\"\n[protocol]\nreceipts = true\n";
     let jumps = "[faults]\nclock_jump = 1";
     let of = |time: &str, tables: &str| scenario_with("lock = \"reentrant\"", time, tables);
@@ -198,9 +200,16 @@ fn the_readme_lists_what_is_not_modelled_yet() {
     let names =
         LockKind::ALL.iter().find(|kind| kind.facts().value_sets.is_there()).expect("a kind with sets of values");
     let with_values = |tables: &str| scenario_with(&format!("lock = \"{}\"", names.name()), "", tables);
+    let masters = LockKind::ALL.iter().find(|kind| kind.facts().masters.is_there()).expect("a kind on several masters");
+    let with_masters = |time: &str, tables: &str| {
+        scenario_with(&format!("lock = \"{}\"", masters.name()), time, &format!("[cluster]\ngroups = 3\n{tables}"))
+    };
     let others = [
-        (of("", "[cluster]\ngroups = 2"), vec!["groups"]),
-        (of("", "[expect]\nvalid-at-grant = \"holds\""), vec!["valid-at-grant"]),
+        (with_masters("", ""), vec!["a red lock with", "another `profile` than `lockstep`"]),
+        (with_masters("renew_every = 1", LOCKSTEP), vec!["a red lock with", "`renew_every`"]),
+        (with_masters("", &format!("{LOCKSTEP}[network]\nmode = \"split\"")), vec!["mode = \"split\""]),
+        (with_masters("", &format!("{LOCKSTEP}[resource]\nfencing = \"none\"")), vec!["a `[resource]`"]),
+        (with_masters("", &format!("{LOCKSTEP}[faults]\ninterrupt = 1")), vec!["`interrupt`"]),
         (of("jump = 4", &format!("[cluster]\nreplicas = 1\nwait_for = 1\n{jumps}")), vec!["clock_jump", "wait_for"]),
         (of("jump = 4", &format!("[cluster]\nreplicas = 1\nmin_replicas = 1\n{jumps}")), vec!["min_replicas"]),
         (
@@ -237,7 +246,7 @@ fn the_readme_lists_what_is_not_modelled_yet() {
             vec!["cut_together", "restart_node"],
         ),
     ];
-    for (text, words) in kinds.into_iter().chain(others) {
+    for (text, words) in others {
         let refused = Scenario::parse("example", &text).expect_err("it is not modelled");
         assert!(refused.is_not_modelled(), "{refused}");
         for word in words {

@@ -76,8 +76,9 @@ fn clients_that_are_alike_are_taken_for_one_and_no_verdict_changes() {
         let alike = exhaust_as(scenario, Options { symmetry: true, ..full }, Width::Bits64);
         assert_eq!(verdicts(&alike), verdicts(&apart), "{}", scenario.name);
         assert_eq!(alike.depth, apart.depth, "{}", scenario.name);
-        // One state represents at least itself and at most all permutations of its clients.
-        let orders: u64 = (1..=u64::from(scenario.config.clients.count)).product();
+        // One state represents at least itself and at most all permutations of its clients, and of several masters.
+        let orders_of = |count: u8| -> u64 { (1..=u64::from(count)).product() };
+        let orders = orders_of(scenario.config.clients.count) * orders_of(scenario.config.cluster.groups);
         assert!(alike.states <= apart.states && alike.states * orders >= apart.states, "{}", scenario.name);
         let threads = Options { symmetry: true, threads: 3, ..full };
         assert_eq!(told(&exhaust_as(scenario, threads, Width::Bits64)), told(&alike), "{}", scenario.name);

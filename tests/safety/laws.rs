@@ -4,7 +4,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::config::{
-    Bound, ClientSettings, Clients, Discovery, Fault, MAX_CLIENTS, MAX_JUMP, MAX_TICKS, MessageDelay,
+    Bound, ClientSettings, Clients, Discovery, Fault, MAX_CLIENTS, MAX_CLIENTS_OF_MASTERS, MAX_JUMP, MAX_TICKS,
+    MessageDelay,
 };
 use lockstep_model::mutants::Mutant;
 use lockstep_model::properties::PropertyKind;
@@ -246,7 +247,8 @@ fn with_an_idle_client(config: &Config) -> Option<Config> {
     let faults = &config.faults;
     let waits_for_it = config.can_fail_over() && config.cluster.failover_within != Bound::Any;
     let count = config.clients.count;
-    let is_left_out = config.is_split() || count == MAX_CLIENTS || waits_for_it;
+    let most = if config.asks_masters() { MAX_CLIENTS_OF_MASTERS } else { MAX_CLIENTS };
+    let is_left_out = config.is_split() || count == most || waits_for_it;
     // Those that start late are the last ones: the idle client would be one of them, in the place of one that asks.
     if is_left_out || faults.start_client > 0 || faults.force_release > 0 || faults.foreign_release > 0 {
         return None;

@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 72] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 77] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -95,6 +95,16 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 72] = [
     (Mutant::ReleaseWithoutHolderCheck, "value-multi-foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
     (Mutant::ReleaseWithoutMessage, "value-multi-two-clients-one-node", Property::NoSleepingWaiter, Verdict::Violated),
     (Mutant::NoWakeTimer, "value-multi-lost-unlock-message", Property::WaiterServed, Verdict::Violated),
+    (Mutant::HalfIsMost, "red-three-masters-two-clients", Property::OneBeliever, Verdict::Violated),
+    (Mutant::HalfIsMost, "red-three-masters-two-clients", Property::ValidAtGrant, Verdict::Violated),
+    (Mutant::ElapsedTimeIgnored, "red-reply-past-validity", Property::ValidAtGrant, Verdict::Violated),
+    (
+        Mutant::ReleaseWithoutHolderCheck,
+        "red-three-masters-two-clients",
+        Property::OnlyHolderReleases,
+        Verdict::Violated,
+    ),
+    (Mutant::LeaseNeverEnds, "red-holder-crashes", Property::FreedAfterCrash, Verdict::Violated),
     (Mutant::FenceIgnored, "lease-ends-fenced", Property::EffectsInOrder, Verdict::Violated),
     (Mutant::FenceIgnored, "write-after-the-next-holder-is-fenced", Property::EffectsInOrder, Verdict::Violated),
 ];

@@ -68,7 +68,12 @@ impl FaultClass {
             }
             Fault::RestartNode => Self::Restart,
             Fault::ClockJump | Fault::ClientClockJump => Self::ClockJump,
-            Fault::LoseMessage | Fault::LoseRequest | Fault::LoseReply => Self::LateMessage,
+            Fault::LoseMessage
+            | Fault::LoseRequest
+            | Fault::LoseReply
+            | Fault::LoseAsk
+            | Fault::SlowReply
+            | Fault::LateAsk => Self::LateMessage,
             Fault::Interrupt => Self::Interrupt,
             Fault::StartClient
             | Fault::ForeignRelease

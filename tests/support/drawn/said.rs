@@ -31,6 +31,27 @@ const NOT_BESIDE_PARTS: &[&str] = &[
     "renewal_timer",
 ];
 
+/// What is not modelled beside a lock on several masters.
+const NOT_BESIDE_MASTERS: &[&str] = &[
+    "mode",
+    "threads",
+    "names",
+    "reentry_lease",
+    "named_lease",
+    "lock_objects",
+    "renew_every",
+    "replicas",
+    "cut_link",
+    "crash_thread",
+    "start_client",
+    "foreign_release",
+    "interrupt",
+    "interrupted_wait",
+    "client_clock_jump",
+    "persist_key",
+    "fencing",
+];
+
 /// The keys and values chosen so far. A key whose name another table has as well stands here with its table.
 #[derive(Default)]
 pub(super) struct Said(pub(super) BTreeMap<&'static str, &'static str>);
@@ -116,7 +137,11 @@ impl Said {
 
     /// Whether a key is not modelled beside the lock that was chosen.
     pub(super) fn leaves_out(&self, key: &str) -> bool {
-        self.has_parts() && NOT_BESIDE_PARTS.contains(&key)
+        self.has_parts() && NOT_BESIDE_PARTS.contains(&key) || self.asks_masters() && NOT_BESIDE_MASTERS.contains(&key)
+    }
+
+    pub(super) fn asks_masters(&self) -> bool {
+        self.lock().masters.is_there()
     }
 
     /// Whether its calls may go on in rounds.

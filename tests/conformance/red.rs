@@ -1,0 +1,152 @@
+//! The lock on several masters, on real servers. Same rule: `model/src/locks/red.rs` and `model/src/client/masters.rs`.
+
+use std::time::Duration;
+
+use lockstep_model::LockKind;
+use lockstep_redis::locks::red::{self, RedLock, RedReply};
+use lockstep_redis::{Call, HoldValue, Names, Scripts};
+use lockstep_sim::replay::{ServerConnection, ServerNode};
+use lockstep_tests::servers::{START_MS, for_every_version_at_once};
+
+use crate::histories::random_histories_of;
+use crate::kinds::{KindProofs, WrongScript};
+use crate::{holder, lease};
+
+/// What the proofs for every kind need.
+pub const PROOFS: KindProofs = KindProofs {
+    kind: LockKind::Red,
+    calls: one_call_of_each,
+    reading: &[],
+    wrong_scripts: &WRONG,
+    scenario: |_| None,
+    has_every_fault: false,
+};
+
+const WRONG: [WrongScript; 4] = [
+    WrongScript {
+        script: "red/acquire",
+        rule: "taken although a key is there",
+        right: "'nx', ",
+        instead: "",
+        scenario: "red-three-masters-two-clients",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "red/acquire",
+        rule: "no TTL",
+        right: ", 'px', lease_ms",
+        instead: "",
+        scenario: "red-three-masters-two-clients",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "red/release",
+        rule: "an unconditional DEL",
+        right: "if redis.call('get', lock) ~= value then",
+        instead: "if redis.call('exists', lock) == 0 then",
+        scenario: "red-three-masters-two-clients",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "red/release",
+        rule: "nothing is deleted",
+        right: "redis.call('del', lock)",
+        instead: "",
+        scenario: "red-three-masters-two-clients",
+        caught_by: "keys on n1",
+    },
+];
+
+fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
+    let (names, value) = (Names::of("red"), value("A", 1));
+    vec![red::acquire(scripts, &names, &value, lease(60_000)), red::release(scripts, &names, &value)]
+}
+
+fn value(client: &str, round: u64) -> HoldValue {
+    HoldValue::of_acquire(&holder(client), round)
+}
+
+#[test]
+fn random_histories_agree_on_every_server() {
+    random_histories_of(LockKind::Red);
+}
+
+/// Three masters that know nothing of each other, on every server version.
+fn on_three_masters(proof: impl Fn(Vec<ServerNode>) + Sync) {
+    for_every_version_at_once(|version| {
+        let start = |_| ServerNode::start(version, START_MS).unwrap_or_else(|error| panic!("{error}"));
+        proof((0..3).map(start).collect());
+    });
+}
+
+/// The lock of one client on these masters. Clocks differ by at most this much.
+fn lock_on(masters: &[ServerNode], drift: Duration) -> RedLock<ServerConnection> {
+    let connections = masters.iter().map(|master| master.connect().expect("a connection to our own server"));
+    RedLock::new(connections, &Names::of("lock"), &Scripts::built_in(), drift)
+}
+
+/// What each master stores.
+fn stored(masters: &[ServerNode]) -> Vec<Option<String>> {
+    let on = |master: &ServerNode| redis::cmd("GET").arg("lock").query(&mut master.connect().expect("a connection"));
+    masters.iter().map(|master| on(master).expect("an answer")).collect()
+}
+
+const DRIFT: Duration = Duration::from_millis(2);
+
+#[test]
+fn whoever_has_most_masters_holds_and_nobody_beside_it() {
+    on_three_masters(|masters| {
+        let [mut first, mut second] = [(); 2].map(|()| lock_on(&masters, DRIFT));
+        let RedReply::Valid { left } = first.acquire(&value("A", 1), lease(60_000)) else { panic!("they are free") };
+        assert!(
+            left + DRIFT <= Duration::from_mins(1),
+            "the lease without the drift, and without the time of the asks"
+        );
+        assert_eq!(second.acquire(&value("B", 1), lease(60_000)), RedReply::NotValid { granted: 0 });
+        assert_eq!(
+            stored(&masters),
+            [(); 3].map(|()| Some("A:1:1".to_owned())),
+            "a call that fails frees no lock of another"
+        );
+        first.release(&value("A", 1));
+        assert_eq!(stored(&masters), [None, None, None]);
+    });
+}
+
+#[test]
+fn a_call_that_does_not_get_most_masters_leaves_nothing_behind() {
+    on_three_masters(|masters| {
+        for master in &masters[..2] {
+            let set = redis::cmd("SET").arg("lock").arg("C").query::<()>(&mut master.connect().expect("a connection"));
+            set.expect("it is a command");
+        }
+        let mut lock = lock_on(&masters, DRIFT);
+        assert_eq!(lock.acquire(&value("A", 1), lease(60_000)), RedReply::NotValid { granted: 1 });
+        assert_eq!(stored(&masters), [Some("C".to_owned()), Some("C".to_owned()), None]);
+    });
+}
+
+#[test]
+fn a_master_that_is_dead_counts_as_one_that_refuses() {
+    on_three_masters(|mut masters| {
+        let mut lock = lock_on(&masters, DRIFT);
+        drop(masters.pop());
+        assert!(
+            matches!(lock.acquire(&value("A", 1), lease(60_000)), RedReply::Valid { .. }),
+            "two of three are most of them"
+        );
+        lock.release(&value("A", 1));
+        drop(masters.pop());
+        assert_eq!(lock.acquire(&value("A", 2), lease(60_000)), RedReply::NotValid { granted: 1 });
+        assert_eq!(stored(&masters), [None]);
+    });
+}
+
+#[test]
+fn a_grant_of_all_masters_is_none_if_nothing_is_left_of_the_lease() {
+    on_three_masters(|masters| {
+        let mut lock = lock_on(&masters, Duration::from_mins(1));
+        assert_eq!(lock.acquire(&value("A", 1), lease(60_000)), RedReply::NotValid { granted: 3 });
+        assert_eq!(stored(&masters), [None, None, None]);
+    });
+}
