@@ -295,8 +295,14 @@ pub(crate) fn builtin_scenario(name: &str) -> Scenario {
 
 /// Random histories of all built-in scenarios with one node and this kind of lock.
 pub(crate) fn random_histories_of(kind: LockKind) {
+    random_histories_among(kind, |_| true);
+}
+
+/// The same in some of its scenarios.
+pub(crate) fn random_histories_among(kind: LockKind, is_meant: impl Fn(&Scenario) -> bool) {
     let cases = from_environment("LOCKSTEP_KIND_HISTORIES", CASES_PER_KIND);
-    random_histories(cases, |scenario| scenario.config.lock == kind && scenario.config.cluster.replicas == 0);
+    let is_of_kind = |scenario: &Scenario| scenario.config.lock == kind && scenario.config.cluster.replicas == 0;
+    random_histories(cases, |scenario| is_of_kind(scenario) && is_meant(scenario));
 }
 
 fn random_histories(cases: u32, is_meant: impl Fn(&Scenario) -> bool) {

@@ -20,6 +20,7 @@ mod interrupts;
 mod judge;
 mod late_writes;
 mod laws;
+mod masters;
 mod mutants;
 mod named_locks;
 mod normal_forms;
