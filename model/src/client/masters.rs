@@ -90,13 +90,13 @@ impl<Q: InFlight> Process<'_, Q> {
         if is_over {
             self.notes.happened(Happening::LimitReached);
         }
-        let goes_on = self.config.waits() && !is_over;
-        self.begin_release_at_masters(call, goes_on);
+        call.goes_on &= !is_over;
+        self.begin_release_at_masters(call);
         Decision::GivesBack
     }
 
     fn have_majority(&mut self, call: &mut MastersCall) {
-        (call.asked, call.granted) = (MasterSet::NONE, MasterSet::NONE);
+        (call.asked, call.granted, call.goes_on) = (MasterSet::NONE, MasterSet::NONE, false);
         let counts_on = self.config.looks_at_clock();
         let holding = self.thread_mut(ONLY_THREAD);
         holding.wait_left = Timer::OFF;
@@ -108,10 +108,9 @@ impl<Q: InFlight> Process<'_, Q> {
     }
 
     /// It releases on every master: of an `unlock`, or of a round that has failed. From here on it counts on nothing.
-    pub(crate) fn begin_release_at_masters(&mut self, call: &mut MastersCall, goes_on: bool) {
+    pub(crate) fn begin_release_at_masters(&mut self, call: &mut MastersCall) {
         call.asked = MasterSet::first(self.config.cluster.groups);
         call.granted = MasterSet::NONE;
-        call.goes_on = goes_on;
         let releasing = self.thread_mut(ONLY_THREAD);
         let wait_left = releasing.wait_left;
         *releasing = Thread { phase: Phase::ReleasingMasters, wait_left, ..releasing.settled() };

@@ -38,8 +38,6 @@ impl CallStore for NoCalls {
 
 /// A call on several masters, and what an earlier one has left under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-// In the order in which it is hashed: its bytes are then one word to read.
-#[repr(C)]
 pub struct MastersCall {
     /// Whom it has asked in this round, to take the lock or to extend it; while it releases: who is still to be asked for that.
     pub asked: MasterSet,
@@ -53,10 +51,8 @@ pub struct MastersCall {
     pub unheard: MasterSet,
     /// Whether that is a grant.
     pub unheard_is_grant: bool,
-    /// Whether the call goes on with another round when it has released.
+    /// Whether the round in which it is may be followed by another one: its client waits, and its wait limit did not pass yet.
     pub goes_on: bool,
-    /// Nothing, so that a call is a whole word.
-    pub padding: u8,
 }
 
 impl CallStore for MastersCall {
@@ -82,10 +78,10 @@ impl MastersCall {
     /// The same call where the masters are in this order, each a number that a master had before.
     #[must_use]
     pub fn in_order(self, order: &[u8]) -> Self {
-        let Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on, padding } = self;
+        let Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on } = self;
         let [asked, granted, late, late_of_earlier, unheard] =
             [asked, granted, late, late_of_earlier, unheard].map(|set| set.in_order(order));
-        Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on, padding }
+        Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on }
     }
 
     /// What it says of one master: a bit for each set.
@@ -100,7 +96,7 @@ impl MastersCall {
 
     /// As a word, for hashing.
     pub(crate) const fn word(self) -> u64 {
-        let Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on, padding } = self;
+        let Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on } = self;
         u64::from_le_bytes([
             asked.0,
             granted.0,
@@ -109,7 +105,7 @@ impl MastersCall {
             unheard.0,
             unheard_is_grant as u8,
             goes_on as u8,
-            padding,
+            0,
         ])
     }
 }

@@ -35,10 +35,10 @@ pub(super) fn pending<Y: Layout>(world: &World<Y>, holder: Holder) -> bool {
     if Y::Lock::FACTS.parts.is_there() {
         return holder.thread() == 0 && world.client(holder.client()).waits_for_parts();
     }
-    let thread = world.thread(holder);
     // So does one that asks several masters, from its first round on.
-    if Y::Lock::HAS_SEVERAL_MASTERS && (thread.asks_masters() || world.call(holder.client()).goes_on) {
+    if world.call(holder.client()).goes_on {
         return true;
     }
+    let thread = world.thread(holder);
     thread.is_waiting() && thread.phase != Phase::Asking
 }

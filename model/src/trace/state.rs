@@ -115,7 +115,7 @@ pub struct CallState {
     /// Whether that is a grant.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub unheard_is_grant: bool,
-    /// Whether another round follows the release.
+    /// Whether the round may be followed by another one: the client waits, and its wait limit did not pass yet.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub goes_on: bool,
 }

@@ -48,8 +48,8 @@ impl<Y: Layout> Context<'_, Y> {
                 }
             }
         }
-        let call = self.world.call(client).ended();
-        self.world.set_call(client, call);
+        let ended = self.world.call(client).ended();
+        self.world.set_call(client, MastersCall { goes_on: self.config.waits(), ..ended });
         self.process(client, |process| process.begin_round());
         Reply::Done
     }
@@ -167,7 +167,7 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.process(client, |process| process.can_release(holder.thread())) {
             return None;
         }
-        self.in_call(client, |process, call| process.begin_release_at_masters(call, false));
+        self.in_call(client, |process, call| process.begin_release_at_masters(call));
         Some(Reply::Done)
     }
 

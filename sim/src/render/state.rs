@@ -202,10 +202,10 @@ fn asks(client: &ClientState) -> String {
         let reply = if call.unheard_is_grant { "grant" } else { "refusal" };
         says.push(format!("the reply of {unheard}, a {reply}, is under way to it"));
     }
-    if call.goes_on {
+    if call.goes_on && is_releasing {
         says.push("another round follows".to_owned());
     }
-    says.join("; ")
+    if says.is_empty() { "asks no master".to_owned() } else { says.join("; ") }
 }
 
 /// What the threads of a process share.
