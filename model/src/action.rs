@@ -236,6 +236,23 @@ macro_rules! actions {
     };
 }
 
+impl Action {
+    /// The master that is meant, where a client asks several; `None`: the action is of no such client, or of all its masters.
+    pub const fn asked_master(self) -> Option<u8> {
+        match self {
+            Self::AskMaster { node, .. }
+            | Self::ExtendAt { node, .. }
+            | Self::SlowReply { node, .. }
+            | Self::HearMaster { node, .. }
+            | Self::LoseAsk { node, .. }
+            | Self::LateAsk { node, .. }
+            | Self::ArriveLate { node, .. }
+            | Self::ReleaseAt { node, .. } => Some(node),
+            _ => None,
+        }
+    }
+}
+
 // In the one order that makes traces the same everywhere: what clients, Redis and faults do first, time last.
 actions! {
     // Clients.
@@ -277,6 +294,8 @@ actions! {
     AskMaster { client, node } = "ask_master", when |config| config.asks_masters();
     /// A client hears the late reply of a master.
     HearMaster { client, node } = "hear_master", when |config| config.faults.slow_reply > 0;
+    /// A holder extends its lease on one of several masters, and hears the reply.
+    ExtendAt { client, node } = "extend_at", when |config| config.asks_masters() && config.time.renew_every.is_some();
     /// A client releases on one of several masters.
     ReleaseAt { client, node } = "release_at", when |config| config.asks_masters();
     /// A client learns which node is the master now.

@@ -113,6 +113,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Arrive { client, thread } => context.arrive(Holder::new(client, thread)),
         Action::Release { client, thread } => context.release(Holder::new(client, thread)),
         Action::AskMaster { client, node } => context.ask_master(client, node),
+        Action::ExtendAt { client, node } => context.extend_at(client, node),
         Action::HearMaster { client, node } => context.hear_master(client, node),
         Action::ReleaseAt { client, node } => context.release_at(client, node),
         Action::Discover { client } => context.discover(client),
@@ -290,6 +291,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Work { .. }
             | Action::Arrive { .. }
             | Action::AskMaster { .. }
+            | Action::ExtendAt { .. }
             | Action::HearMaster { .. }
             | Action::ReleaseAt { .. }
             | Action::ArriveLate { .. }

@@ -13,14 +13,20 @@ use crate::names::{HoldValue, Lease, Names};
 use crate::script::{Call, ScriptReply, Scripts, one_or_zero};
 
 /// The scripts, by kind and verb.
-pub(super) const SCRIPTS: [(&str, &str); 2] = [
+pub(super) const SCRIPTS: [(&str, &str); 3] = [
     ("red/acquire", include_str!("../../scripts/red/acquire.lua")),
+    ("red/extend", include_str!("../../scripts/red/extend.lua")),
     ("red/release", include_str!("../../scripts/red/release.lua")),
 ];
 
 /// Takes the lock on one master if no key is there, by the value of a round.
 pub fn acquire(scripts: &Scripts, names: &Names, value: &HoldValue, lease: Lease) -> Call {
     scripts.call("red/acquire", vec![names.lock().into()], vec![lease.ms().to_string(), value.to_string()])
+}
+
+/// Sets the lease to its full length again on one master, if it was taken there by the value of this round.
+pub fn extend(scripts: &Scripts, names: &Names, value: &HoldValue, lease: Lease) -> Call {
+    scripts.call("red/extend", vec![names.lock().into()], vec![lease.ms().to_string(), value.to_string()])
 }
 
 /// Releases the lock on one master, if it was taken by the value of this round.
@@ -46,6 +52,23 @@ impl ScriptReply for RedAcquireReply {
             Value::Nil => Some(Self::Refused),
             _ => None,
         }
+    }
+}
+
+/// What [`extend`] replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RedExtendReply {
+    /// The lease has its full length again.
+    Extended,
+    /// There is no key of this round.
+    NotHeld,
+}
+
+impl ScriptReply for RedExtendReply {
+    const EXPECTED: &'static str = "1 or 0";
+
+    fn read(_call: &Call, value: &Value) -> Option<Self> {
+        one_or_zero(value, Self::Extended, Self::NotHeld)
     }
 }
 
@@ -82,6 +105,22 @@ pub enum RedReply {
     },
 }
 
+/// What came of an extension on all masters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedExtensionReply {
+    /// The caller holds the lock for so long, counted from now by its own clock.
+    Extended {
+        /// What is left of the lease without the drift.
+        left: Duration,
+    },
+    /// It does not count: fewer than most masters have extended, or that took longer than the lease. The caller holds for as long as
+    /// it knew before, and no longer; nothing was released.
+    NotExtended {
+        /// How many masters have extended.
+        extended: usize,
+    },
+}
+
 /// One lock on several masters, over one connection to each.
 #[derive(Debug)]
 pub struct RedLock<C> {
@@ -111,15 +150,35 @@ impl<C: ConnectionLike> RedLock<C> {
             matches!(master.ask(|scripts, names| acquire(scripts, names, value, lease)), Ok(RedAcquireReply::Granted))
         };
         let granted = self.masters.iter_mut().map(is_granted).filter(|granted| *granted).count();
-        let validity = Duration::from_millis(lease.ms()).checked_sub(self.drift);
-        let left = validity.and_then(|validity| validity.checked_sub(begun.elapsed())).filter(|left| !left.is_zero());
-        match left {
-            Some(left) if granted >= self.majority() => RedReply::Valid { left },
-            _ => {
+        match self.validity_of(granted, lease, begun) {
+            Some(left) => RedReply::Valid { left },
+            None => {
                 self.release(value);
                 RedReply::NotValid { granted }
             }
         }
+    }
+
+    /// Sets the lease to its full length again on every master that stores the value of this round, one after the other. It counts only if
+    /// most of them did so within the time of a lease; else the caller must stop when its old validity is over. The documentation
+    /// advises to limit how often a holder extends: a lock that is extended for ever is never free.
+    pub fn extend(&mut self, value: &HoldValue, lease: Lease) -> RedExtensionReply {
+        let begun = Instant::now();
+        let is_extended = |master: &mut ConnectedLock<C>| {
+            matches!(master.ask(|scripts, names| extend(scripts, names, value, lease)), Ok(RedExtendReply::Extended))
+        };
+        let extended = self.masters.iter_mut().map(is_extended).filter(|extended| *extended).count();
+        match self.validity_of(extended, lease, begun) {
+            Some(left) => RedExtensionReply::Extended { left },
+            None => RedExtensionReply::NotExtended { extended },
+        }
+    }
+
+    /// What is left of the lease without the drift, if so many masters are most of them and something is.
+    fn validity_of(&self, masters: usize, lease: Lease, begun: Instant) -> Option<Duration> {
+        let validity = Duration::from_millis(lease.ms()).checked_sub(self.drift)?;
+        let left = validity.checked_sub(begun.elapsed()).filter(|left| !left.is_zero())?;
+        (masters >= self.majority()).then_some(left)
     }
 
     /// Releases the lock on every master, also on those that have not granted it: an answer may have been lost. What they answer does not
@@ -145,6 +204,8 @@ mod tests {
     fn every_answer_of_a_master_is_read_as_its_reply() {
         assert_eq!(read(&Value::Okay), Ok(RedAcquireReply::Granted));
         assert_eq!(read(&Value::Nil), Ok(RedAcquireReply::Refused));
+        assert_eq!(read(&Value::Int(1)), Ok(RedExtendReply::Extended));
+        assert_eq!(read(&Value::Int(0)), Ok(RedExtendReply::NotHeld));
         assert_eq!(read(&Value::Int(1)), Ok(RedReleaseReply::Released));
         assert_eq!(read(&Value::Int(0)), Ok(RedReleaseReply::NotHeld));
         assert!(read::<RedAcquireReply>(&Value::Int(1)).is_err());

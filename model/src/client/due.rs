@@ -77,7 +77,9 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                     }
                     Phase::GivingBack | Phase::AskingMasters | Phase::ReleasingMasters => true,
                     Phase::Undoing | Phase::SettingTtl => requests.get(Slot::of_thread(number)).is_none(),
-                    Phase::Asking | Phase::AskingAgain | Phase::Releasing | Phase::HearingMaster | Phase::Dead => false,
+                    // The code that a late reply extends goes on, and may end.
+                    Phase::HearingMaster => thread.has_hold() && (thread.hold_left.is_due() || thread.has_stopped()),
+                    Phase::Asking | Phase::AskingAgain | Phase::Releasing | Phase::Dead => false,
                 }
             })
     }

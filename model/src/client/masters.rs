@@ -4,11 +4,16 @@
 //! something is left of the lease without the drift, counted from the moment at which it began to ask. Otherwise it releases on all of
 //! them, also where it was not granted anything, and begins the next round after a while. Who holds releases on all of them, too.
 //!
+//! An extension is a round of a holder, whose code goes on meanwhile. If most masters have set the lease anew within the time of one,
+//! the grant is valid from the moment at which the extension began. Otherwise nothing has changed: the grant is valid for as long as it was,
+//! and the next extension begins after the usual period.
+//!
 //! Source: docs/facts/family.md#redlock-as-published. What was simplified: docs/locks/red.md.
 
 use super::process::Process;
 use super::requests::InFlight;
 use super::state::{Phase, Thread};
+use super::watchdog::Firing;
 use crate::config::switches::ElapsedTime;
 use crate::locks::master_calls::{MasterSet, MastersCall};
 use crate::mutants::Mutant;
@@ -30,12 +35,19 @@ pub(crate) enum Decision {
     },
     /// It gives back what it was granted.
     GivesBack,
+    /// It holds for no longer than before: its extension does not count.
+    HoldsOn,
 }
 
 impl Thread {
     /// Whether it asks several masters, or waits for the reply of one.
     pub const fn asks_masters(&self) -> bool {
         matches!(self.phase, Phase::AskingMasters | Phase::HearingMaster)
+    }
+
+    /// Whether it holds, and extends its lease on several masters.
+    pub const fn extends(&self) -> bool {
+        self.asks_masters() && self.has_hold()
     }
 }
 
@@ -47,9 +59,29 @@ impl<Q: InFlight> Process<'_, Q> {
         (asking.phase, asking.wake_in, asking.limit_left) = (Phase::AskingMasters, Timer::OFF, validity);
     }
 
-    /// Whether it may ask this master now.
+    /// A holder's timer fires: it extends its lease. `None`: nobody may extend now; else whether that is earlier than it should be.
+    pub(crate) fn begin_extension(&mut self, call: &mut MastersCall) -> Option<bool> {
+        let holding = self.thread(ONLY_THREAD);
+        if holding.phase != Phase::Idle || !holding.believes() {
+            return None;
+        }
+        let Firing::Renews { is_too_soon, .. } = self.fire_renewal()? else { return None };
+        (call.asked, call.granted) = (MasterSet::NONE, MasterSet::NONE);
+        let validity = Timer::ticks(self.config.validity_ticks());
+        let extending = self.thread_mut(ONLY_THREAD);
+        (extending.phase, extending.wake_in) = (Phase::AskingMasters, validity);
+        Some(is_too_soon)
+    }
+
+    /// Whether it may ask this master now, for the lock or for more time.
     pub(crate) fn can_ask_master(&self, call: MastersCall, master: u8) -> bool {
-        self.client.is_running() && self.thread(ONLY_THREAD).phase == Phase::AskingMasters && !call.asked.has(master)
+        let asking = self.thread(ONLY_THREAD);
+        self.client.is_running() && asking.phase == Phase::AskingMasters && !asking.has_stopped() && !call.asked.has(master)
+    }
+
+    /// Whether it asks for more time, and not for the lock.
+    pub(crate) fn extends(&self) -> bool {
+        self.thread(ONLY_THREAD).extends()
     }
 
     /// It has asked a master, and waits for the reply.
@@ -75,10 +107,17 @@ impl<Q: InFlight> Process<'_, Q> {
             return Decision::Asks;
         }
         let needed = self.config.majority() - u8::from(self.config.is_mutated(Mutant::HalfIsMost));
-        let is_valid = !self.thread(ONLY_THREAD).limit_left.is_due();
+        let extends = self.thread(ONLY_THREAD).has_hold();
+        let asking = self.thread(ONLY_THREAD);
+        let valid_left = if extends { asking.wake_in } else { asking.limit_left };
+        let is_valid = !valid_left.is_due();
         let looks = self.config.protocol.elapsed_time == ElapsedTime::Checked
             && !self.config.is_mutated(Mutant::ElapsedTimeIgnored);
-        if call.granted.count() >= needed && (is_valid || !looks) {
+        let has_most = call.granted.count() >= needed && (is_valid || !looks);
+        if extends {
+            return self.end_extension(call, has_most.then_some(valid_left));
+        }
+        if has_most {
             self.have_majority(call);
             return Decision::Believes { is_valid };
         }
@@ -105,12 +144,32 @@ impl<Q: InFlight> Process<'_, Q> {
         }
         self.notes.happened(Happening::Granted);
         self.believe(ONLY_THREAD, 0);
+        self.register_hold(ONLY_THREAD);
+    }
+
+    /// Every master was asked to set the lease anew. `valid_left`: most of them have, and what is left of it.
+    fn end_extension(&mut self, call: &mut MastersCall, valid_left: Option<Timer>) -> Decision {
+        (call.asked, call.granted) = (MasterSet::NONE, MasterSet::NONE);
+        let extending = self.thread_mut(ONLY_THREAD);
+        (extending.phase, extending.wake_in) = (Phase::Idle, Timer::OFF);
+        self.rearm(valid_left.is_some());
+        let Some(valid_left) = valid_left else {
+            self.notes.happened(Happening::RenewalWasMissed);
+            return Decision::HoldsOn;
+        };
+        self.notes.happened(Happening::LeaseRenewed);
+        if self.config.looks_at_clock() {
+            self.extend_to(ONLY_THREAD, valid_left);
+        }
+        Decision::Believes { is_valid: !valid_left.is_due() }
     }
 
     /// It releases on every master: of an `unlock`, or of a round that has failed. From here on it counts on nothing.
     pub(crate) fn begin_release_at_masters(&mut self, call: &mut MastersCall) {
         call.asked = MasterSet::first(self.config.cluster.groups);
-        call.granted = MasterSet::NONE;
+        (call.granted, call.unheard, call.unheard_is_grant) = (MasterSet::NONE, MasterSet::NONE, false);
+        self.forget_every_renewal();
+        self.client.renewal.set_only_timer(Timer::OFF);
         let releasing = self.thread_mut(ONLY_THREAD);
         let wait_left = releasing.wait_left;
         *releasing = Thread { phase: Phase::ReleasingMasters, wait_left, ..releasing.settled() };

@@ -66,7 +66,7 @@ impl<Q: InFlight> Process<'_, Q> {
         }
     }
 
-    fn extend_to(&mut self, thread: u8, valid_left: Timer) {
+    pub(super) fn extend_to(&mut self, thread: u8, valid_left: Timer) {
         let holding = self.thread_mut(thread);
         if holding.holds() > 0 && !holding.has_stopped() && holding.limit_left.left() < valid_left.left() {
             holding.limit_left = valid_left;

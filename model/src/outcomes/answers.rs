@@ -1,7 +1,7 @@
 //! What each action can be answered, in an atomic network and in a split one.
 
 use super::conditions::{
-    always, asks_one_master, can_be_demoted, can_be_fenced_off, can_hold_twice, can_keep_released, can_lose_grant,
+    always, asks_one_master, can_be_demoted, can_be_fenced_off, can_hold_twice, can_find_no_key, can_keep_released, can_lose_grant,
     can_meet_a_key, can_reenter, counts_replicas, has_queue, is_contended, overwrites_keys, refuses_writes,
     renews_several,
 };
@@ -64,7 +64,7 @@ impl ActionKind {
     fn asks_a_node(self, config: &Config) -> bool {
         let is_reached = self.reaches_a_node(config.is_split());
         // Who asks several masters asks each in a step of its own.
-        let asks_later = config.asks_masters() && matches!(self, Self::Acquire | Self::WakeByTimer | Self::Release);
+        let asks_later = config.asks_masters() && matches!(self, Self::Acquire | Self::WakeByTimer | Self::Release | Self::Renew);
         is_reached && !asks_later
             || self == Self::GiveUp && config.queues()
             || self == Self::Interrupt && config.leaves_queue_interrupted()
@@ -141,14 +141,22 @@ impl ActionKind {
             Self::SlowReply => &[
                 (ReplyKind::Acquired, always),
                 (ReplyKind::Busy, can_meet_a_key),
+                (ReplyKind::Renewed, |config| config.time.renew_every.is_some()),
+                (ReplyKind::RenewalMissed, |config| config.time.renew_every.is_some() && can_find_no_key(config)),
                 (ReplyKind::SaveFailed, refuses_writes),
             ],
             Self::LoseAsk => &[(ReplyKind::Unreachable, always)],
             Self::LateAsk => &[(ReplyKind::Unknown, always)],
+            Self::ExtendAt => &[
+                (ReplyKind::Renewed, always),
+                (ReplyKind::RenewalMissed, can_find_no_key),
+                (ReplyKind::SaveFailed, refuses_writes),
+                (ReplyKind::Unreachable, Config::can_be_unreachable),
+            ],
             // Also where it was granted nothing.
             Self::ReleaseAt => &[
                 (ReplyKind::Released, always),
-                (ReplyKind::NotHeld, |config| can_meet_a_key(config) || can_lose_grant(config)),
+                (ReplyKind::NotHeld, can_find_no_key),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::Unreachable, Config::can_be_unreachable),
             ],
@@ -219,13 +227,17 @@ impl ActionKind {
                 (ReplyKind::RenewedInPart, |config| can_lose_grant(config) && renews_several(config)),
             ],
             Self::Renew => &[
-                (ReplyKind::Renewed, always),
-                (ReplyKind::RenewalMissed, can_lose_grant),
+                (ReplyKind::Renewed, asks_one_master),
+                // An extension begins, and no master is asked yet.
+                (ReplyKind::Done, Config::asks_masters),
+                (ReplyKind::RenewalMissed, |config| can_lose_grant(config) && asks_one_master(config)),
                 (ReplyKind::RenewedInPart, |config| can_lose_grant(config) && renews_several(config)),
                 (ReplyKind::RenewalFailed, Config::has_failing_renewals),
                 (ReplyKind::WrongType, overwrites_keys),
-                (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer != RenewalTimer::PerLock),
-                (ReplyKind::Unreachable, Config::can_be_unreachable),
+                (ReplyKind::NothingToRenew, |config| {
+                    config.protocol.renewal_timer != RenewalTimer::PerLock && asks_one_master(config)
+                }),
+                (ReplyKind::Unreachable, |config| config.can_be_unreachable() && asks_one_master(config)),
             ],
             // Steps of a split network.
             Self::Execute | Self::Answer => &[],

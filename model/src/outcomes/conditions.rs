@@ -127,6 +127,12 @@ pub(super) const fn asks_one_master(config: &Config) -> bool {
     !config.asks_masters()
 }
 
+/// Whether a holder may find no key of its own on a master: that refused, was not reached, or has lost it.
+pub(super) fn can_find_no_key(config: &Config) -> bool {
+    let faults = &config.faults;
+    can_meet_a_key(config) || can_lose_grant(config) || faults.lose_ask > 0 || faults.slow_reply > 0
+}
+
 /// Whether a client may find a key on a master: another one's, or one of its own that an earlier round has left behind.
 pub(super) fn can_meet_a_key(config: &Config) -> bool {
     is_contended(config) || config.faults.late_ask > 0 || config.can_be_unreachable() || config.faults.refuse_writes > 0

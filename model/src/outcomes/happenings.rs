@@ -1,7 +1,7 @@
 //! What else can happen in a step, beside the answer.
 
 use super::conditions::{
-    can_be_demoted, can_be_stale, can_forget, can_hold_twice, can_lose_grant, counts_replicas, has_rivals,
+    can_be_demoted, can_be_stale, can_find_no_key, can_forget, can_hold_twice, can_lose_grant, counts_replicas, has_rivals,
     is_contended, refuses_writes, releases_any,
 };
 use crate::action::ActionKind;
@@ -29,7 +29,10 @@ impl Happening {
             Self::WaiterInterrupted => sleeps && faults.interrupt > 0,
             Self::LimitReached => sleeps && config.waits_with_limit(),
             Self::LeaseRenewed => has_watchdog,
-            Self::RenewalWasMissed => has_watchdog && can_lose_grant(config),
+            // Of an extension that does not count most masters, or the look at the clock, are the reason.
+            Self::RenewalWasMissed => {
+                has_watchdog && (can_lose_grant(config) || config.asks_masters() && can_find_no_key(config))
+            }
             Self::RenewalUnacknowledged => {
                 has_watchdog && config.protocol.wait_after == WaitAfter::GrantsAndRenewals && config.can_lack_replicas()
             }

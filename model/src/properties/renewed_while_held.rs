@@ -1,6 +1,7 @@
 //! The watchdog keeps the lease.
 
-use super::claim::{Claim, PropertyKind, has_watchdog};
+use super::claim::{Claim, PropertyKind, has_watchdog, of_one_master};
+use crate::config::sections::Config;
 use crate::mutants::Mutant;
 use crate::notes::{Breach, Happening};
 use crate::world::layout::Layout;
@@ -15,8 +16,13 @@ pub(super) const CLAIM: Claim = Claim {
     antecedent: Some(Happening::LeaseRenewed),
     untested: "the watchdog never renews",
     mutant: Mutant::WatchdogTooSlow,
-    applies: has_watchdog,
+    applies,
 };
+
+fn applies(config: &Config) -> Result<(), &'static str> {
+    has_watchdog(config)?;
+    of_one_master(config)
+}
 
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {

@@ -1,4 +1,5 @@
-//! Who begins to believe may: at that moment most masters store the lock for it, and something is left of its lease.
+//! Who begins to believe may, and who counts on an extension: at that moment most masters store the lock for it, and something is left of
+//! its lease.
 
 use super::claim::{Claim, PropertyKind};
 use crate::config::sections::Config;
@@ -11,7 +12,7 @@ use crate::world::state::World;
 pub(super) const CLAIM: Claim = Claim {
     id: "valid-at-grant",
     kind: PropertyKind::Safety,
-    sentence: "when a client begins to believe, something is left of its lease, and most masters store the lock for it",
+    sentence: "when a client begins to believe, or has extended, something is left of its lease, and most masters store the lock for it",
     source: "Redis documentation, Distributed locks with Redis: the lock is considered to be acquired if the client acquired it in the \
              majority of the instances, and the time elapsed is less than the lock validity time",
     antecedent: Some(Happening::Granted),

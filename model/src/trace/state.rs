@@ -330,9 +330,9 @@ impl ThreadState {
             | Phase::Confirming
             | Phase::Undoing
             | Phase::SettingTtl
-            | Phase::NextPart
-            | Phase::AskingMasters
-            | Phase::HearingMaster => true,
+            | Phase::NextPart => true,
+            // A holder extends its lease.
+            Phase::AskingMasters | Phase::HearingMaster => self.holds == 0,
             Phase::Idle | Phase::Dead | Phase::Releasing | Phase::GivingBack | Phase::ReleasingMasters => false,
         }
     }

@@ -212,7 +212,8 @@ impl<Y: Layout> Context<'_, Y> {
             let has_watchdog = self.config.settings_of(hold.by.holder.client()).renew_every.is_some() && !names_lease;
             // It was paused when it should have renewed, and has resumed at this very instant: what is lost, the pause lost.
             let was_paused = self.renewal_due_in(hold.by.holder) == Timer::OVERDUE;
-            if has_watchdog && is_connected && is_held && !was_paused {
+            // What one of several masters loses is not the lock.
+            if has_watchdog && is_connected && is_held && !was_paused && !Y::Lock::HAS_SEVERAL_MASTERS {
                 self.notes.broke(Breach::LeaseLost);
             }
         }

@@ -73,28 +73,46 @@ impl<Y: Layout> Context<'_, Y> {
         })
     }
 
-    fn can_ask_master(&mut self, client: u8, node: u8) -> Option<()> {
-        self.in_call(client, |process, call| process.can_ask_master(*call, node)).then_some(())
+    /// `None`: a client does not ask this master now; else whether it asks for more time, and not for the lock.
+    fn can_ask_master(&mut self, client: u8, node: u8) -> Option<bool> {
+        self.in_call(client, |process, call| process.can_ask_master(*call, node).then(|| process.extends()))
     }
 
-    /// A client asks a master, and hears the reply.
+    /// A holder extends its lease: it will ask each master.
+    pub(super) fn begin_extension(&mut self, client: u8) -> Option<Reply> {
+        if self.in_call(client, |process, call| process.begin_extension(call))? {
+            self.notes.broke(Breach::RenewedTooSoon);
+        }
+        Some(Reply::Done)
+    }
+
+    /// A client asks a master for the lock, and hears the reply.
     pub(crate) fn ask_master(&mut self, client: u8, node: u8) -> Option<Reply> {
-        self.can_ask_master(client, node)?;
+        self.can_ask_master(client, node).filter(|extends| !extends)?;
         let reply = self.at_master(node, LockRequest::Acquire(own(client)))?;
         self.hear(client, node, reply == Reply::Acquired);
         Some(reply)
     }
 
+    /// A holder asks a master to set its lease anew, and hears the reply.
+    pub(crate) fn extend_at(&mut self, client: u8, node: u8) -> Option<Reply> {
+        self.can_ask_master(client, node).filter(|extends| *extends)?;
+        let reply = self.at_master(node, LockRequest::Renew(own(client)))?;
+        self.hear(client, node, reply == Reply::Renewed);
+        Some(reply)
+    }
+
     /// A client asks a master, whose reply is late.
     pub(crate) fn ask_slowly(&mut self, client: u8, node: u8) -> Option<Reply> {
-        self.can_ask_master(client, node)?;
-        let reply = self.at_master(node, LockRequest::Acquire(own(client)))?;
+        let extends = self.can_ask_master(client, node)?;
+        let request = if extends { LockRequest::Renew(own(client)) } else { LockRequest::Acquire(own(client)) };
+        let reply = self.at_master(node, request)?;
         if reply == Reply::Unreachable {
             return None;
         }
         self.in_call(client, |process, call| {
             call.unheard = call.unheard.with(node);
-            call.unheard_is_grant = reply == Reply::Acquired;
+            call.unheard_is_grant = matches!(reply, Reply::Acquired | Reply::Renewed);
             process.wait_for_reply();
         });
         Some(reply)
@@ -117,9 +135,9 @@ impl<Y: Layout> Context<'_, Y> {
         Some(Reply::Unreachable)
     }
 
-    /// A client gives up on its ask of a master, which is under way. One ask for each master is.
+    /// A client gives up on its ask of a master for the lock, which is under way. One ask for each master is.
     pub(crate) fn ask_late(&mut self, client: u8, node: u8) -> Option<Reply> {
-        self.can_ask_master(client, node)?;
+        self.can_ask_master(client, node).filter(|extends| !extends)?;
         let call = self.world.call(client);
         if call.late.with_all(call.late_of_earlier).has(node) {
             return None;

@@ -93,7 +93,11 @@ impl ThreadPosture {
         let Self { phase, has_hold, may_enter, is_at_limit, has_permit, is_woken } = self;
         Some(match kind {
             ActionKind::Acquire => matches!(phase, Phase::Idle) && may_enter,
-            ActionKind::Work | ActionKind::ReadToken | ActionKind::Release => matches!(phase, Phase::Idle) && has_hold,
+            ActionKind::Work | ActionKind::ReadToken => matches!(phase, Phase::Idle) && has_hold,
+            // Code may end while an extension is under way.
+            ActionKind::Release => {
+                matches!(phase, Phase::Idle | Phase::AskingMasters | Phase::HearingMaster) && has_hold
+            }
             ActionKind::NextPart => matches!(phase, Phase::NextPart),
             ActionKind::GiveBack => matches!(phase, Phase::GivingBack),
             ActionKind::Subscribe => matches!(phase, Phase::Refused),
@@ -260,6 +264,9 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
     let is_executed = |client, slot| {
         world.requests(client).get(slot).is_some_and(|request| matches!(request.stage, Stage::Executed(_)))
     };
+    let asks = |client, node| {
+        world.thread(Holder::new(client, 0)).phase == Phase::AskingMasters && !world.call(client).asked.has(node)
+    };
     let is_overdue =
         |client, slot| world.requests(client).get(slot).is_some_and(|request| request.answer_left.is_due());
     match action {
@@ -280,13 +287,11 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
             !(thread.is_waiting() || thread.is_calling())
         }
         Action::Discover { client } => world.client(client).master() == world.group().master(),
-        Action::AskMaster { client, node }
-        | Action::LoseAsk { client, node }
-        | Action::SlowReply { client, node }
-        | Action::LateAsk { client, node } => {
-            let phase = world.thread(Holder::new(client, 0)).phase;
-            phase != Phase::AskingMasters || world.call(client).asked.has(node)
+        Action::AskMaster { client, node } | Action::LateAsk { client, node } => {
+            has_hold(client, 0) || !asks(client, node)
         }
+        Action::ExtendAt { client, node } => !has_hold(client, 0) || !asks(client, node),
+        Action::LoseAsk { client, node } | Action::SlowReply { client, node } => !asks(client, node),
         Action::HearMaster { client, node } => !world.call(client).unheard.has(node),
         Action::ReleaseAt { client, node } => {
             let phase = world.thread(Holder::new(client, 0)).phase;

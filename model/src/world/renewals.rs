@@ -19,6 +19,9 @@ impl<Y: Layout> Context<'_, Y> {
     /// The watchdog's timer fires. `is_applied`: replicas that are late apply what it writes before its `WAIT` is over.
     #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(crate) fn renew(&mut self, client: u8, is_applied: bool) -> Option<Reply> {
+        if Y::Lock::HAS_SEVERAL_MASTERS {
+            return self.begin_extension(client);
+        }
         if Y::Lock::NAMES > 1 || Y::Lock::FACTS.sharing.is_there() {
             return self.renew_threads_apart(client, is_applied);
         }

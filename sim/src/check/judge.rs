@@ -235,6 +235,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         ActionKind::NextPart
         | ActionKind::GiveBack
         | ActionKind::AskMaster
+        | ActionKind::ExtendAt
         | ActionKind::HearMaster
         | ActionKind::ReleaseAt
         | ActionKind::ArriveLate

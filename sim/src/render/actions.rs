@@ -35,6 +35,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::Arrive { .. } => "has its late write arrive at the resource",
         Action::Release { .. } => "releases",
         Action::AskMaster { .. } => "asks a master",
+        Action::ExtendAt { .. } => "extends its lease on a master",
         Action::HearMaster { .. } => "hears the late reply of a master",
         Action::ReleaseAt { .. } => "releases on a master",
         Action::ArriveLate { .. } => "has a late ask arrive at a master",
@@ -131,15 +132,9 @@ pub const fn does(action: Action) -> &'static str {
 
 /// The same, with the master that is meant where a client asks several.
 pub fn does_where(action: Action) -> String {
-    match action {
-        Action::AskMaster { node, .. }
-        | Action::SlowReply { node, .. }
-        | Action::HearMaster { node, .. }
-        | Action::LoseAsk { node, .. }
-        | Action::LateAsk { node, .. }
-        | Action::ArriveLate { node, .. }
-        | Action::ReleaseAt { node, .. } => format!("{} ({})", does(action), node_name(node)),
-        _ => does(action).to_owned(),
+    match action.asked_master() {
+        Some(node) => format!("{} ({})", does(action), node_name(node)),
+        None => does(action).to_owned(),
     }
 }
 

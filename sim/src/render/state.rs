@@ -147,6 +147,10 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
         Phase::NextPart => Some("is the next part to be asked for".to_owned()),
         Phase::GivingBack => Some("is the next part to be given back".to_owned()),
         Phase::Releasing => Some("has called release and waits for the answer".to_owned()),
+        Phase::AskingMasters if thread.holds > 0 => Some("extends its lease on the masters".to_owned()),
+        Phase::HearingMaster if thread.holds > 0 => {
+            Some("extends its lease, and waits for the reply of a master".to_owned())
+        }
         Phase::AskingMasters => Some("asks the masters".to_owned()),
         Phase::HearingMaster => Some("has asked a master and waits for the reply".to_owned()),
         Phase::ReleasingMasters => Some("releases on the masters".to_owned()),

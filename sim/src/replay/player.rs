@@ -455,6 +455,7 @@ impl Player {
             Action::Acquire { .. }
             | Action::NextPart { .. }
             | Action::AskMaster { .. }
+            | Action::ExtendAt { .. }
             | Action::HearMaster { .. }
             | Action::ReleaseAt { .. }
             | Action::ArriveLate { .. }

@@ -63,9 +63,10 @@ impl CallRounds {
     pub fn asked_in(&self, action: Action) -> Option<u8> {
         match action {
             Action::ArriveLate { client, node } => self.late.get(&(client, usize::from(node))).copied(),
-            Action::AskMaster { client, .. } | Action::SlowReply { client, .. } | Action::ReleaseAt { client, .. } => {
-                Some(self.of(client))
-            }
+            Action::AskMaster { client, .. }
+            | Action::ExtendAt { client, .. }
+            | Action::SlowReply { client, .. }
+            | Action::ReleaseAt { client, .. } => Some(self.of(client)),
             _ => None,
         }
     }

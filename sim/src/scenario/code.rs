@@ -164,7 +164,7 @@ impl Code {
                  wait_for, foreign_release, vanish_key, persist_key, overwrite_key, crash_thread, clocks that jump, stops_at, lock_objects, named_lease, reentry_lease, \
                  subscribe_to = \"replica\", timers that multiply, missed_renewal = \"tell-holder\" (also of profile = \"lockstep\"), profile = \"redisson-3.15\", or, beside replicas, a bounded lag or ttls = \"relative\"; \
                  a lock over several values together with threads = 2, lock_objects = \"shared\", mode = \"split\", wait_for, a [resource], named_lease, reentry_lease, \
-                 receipts = false, subscribe_to = \"replica\", client_clock_jump, interrupt, or a profile before redisson-3.52; a lock on several masters together with a profile other than lockstep, renew_every, \
+                 receipts = false, subscribe_to = \"replica\", client_clock_jump, interrupt, or a profile before redisson-3.52; a lock on several masters together with a profile other than lockstep, \
                  count = 4, threads = 2, replicas, mode = \"split\", a [resource], named_lease, reentry_lease, lock_objects = \"shared\", interrupted_wait = \"swallow\", crash_thread, start_client, foreign_release, \
                  interrupt, client_clock_jump, persist_key or cut_link; stops_at = \"validity\" together with named_lease, reentry_lease, hold_for_ever, client_clock_jump or interrupted_wait = \"swallow\"; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
                  min_replicas together with ttls = \"relative\"; cut_together together with \

@@ -16,6 +16,9 @@ use super::section::{Entry, Section};
 /// The faults of a client that asks several masters.
 const FAULTS: [&str; 3] = ["lose_ask", "slow_reply", "late_ask"];
 
+/// What the watchdog of one master's lock does after an answer, and when its timers start.
+const RENEWAL_SWITCHES: [&str; 4] = ["renewal_timer", "missed_renewal", "failed_renewal", "partial_release"];
+
 /// Records every contradicting pair.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     let Some(kind) = parts.lock else { return };
@@ -62,6 +65,13 @@ fn note_masters(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
             .with(lock.cloned(), "this kind of lock is taken on several masters")
             .note("use groups = 3, or lock = \"plain\", which is what such a lock is on one master");
     }
+    for place in sections.places(parts).into_iter().filter(|place| !place.nobody(|own| own.renew_every.is_some())) {
+        for key in RENEWAL_SWITCHES {
+            Contradiction::of(place.protocol, key, "what one master answers to an extension changes nothing")
+                .with(lock.cloned(), "an extension counts if most of the masters have extended")
+                .note(&format!("remove `{key}`"));
+        }
+    }
     if let (Some(time), Some(drift)) = (parts.time, sections.time.span_of("drift"))
         && parts.somebody(|own| own.lease <= time.drift)
     {
@@ -97,9 +107,6 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock:
             } else {
                 beside(top, "lock", "Redisson's form of it (the usual profile)", help);
             }
-        }
-        if place.said.is_some_and(|said| said.renew_every.is_some()) {
-            beside(place.time, "renew_every", "an extension", "remove `renew_every`");
         }
         if place.said.is_some_and(|said| said.reentry_lease.is_some()) {
             beside(place.time, "reentry_lease", "a lease of nested calls", "remove `reentry_lease`");

@@ -31,7 +31,7 @@ const NOT_BESIDE_PARTS: &[&str] = &[
     "renewal_timer",
 ];
 
-/// What is not modelled beside a lock on several masters.
+/// What is not modelled beside a lock on several masters, or has no effect there.
 const NOT_BESIDE_MASTERS: &[&str] = &[
     "mode",
     "threads",
@@ -39,7 +39,10 @@ const NOT_BESIDE_MASTERS: &[&str] = &[
     "reentry_lease",
     "named_lease",
     "lock_objects",
-    "renew_every",
+    "renewal_timer",
+    "missed_renewal",
+    "failed_renewal",
+    "partial_release",
     "replicas",
     "cut_link",
     "crash_thread",

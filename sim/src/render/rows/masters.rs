@@ -31,8 +31,7 @@ impl Narrator<'_> {
 
     /// A client asks a master, and is answered.
     pub(super) fn ask_master(&self, client: u8, node: u8) -> Vec<Row> {
-        let (name, master) = (&self.step.lane, node_name(node));
-        let what = format!("{name} asks {master}");
+        let what = self.asks(client, node);
         let then = self.then(client, self.step.answer == Reply::Acquired);
         if self.step.answer == Reply::Unreachable {
             let what = format!("{what}, which does not answer{then}");
@@ -43,10 +42,29 @@ impl Narrator<'_> {
         self.request(lane(client), node, "ask", what, (says, tone, answer + &then))
     }
 
+    /// A holder's timer fires.
+    pub(super) fn begin_extension(&self, client: u8, call: &str) -> Vec<Row> {
+        let what =
+            format!("{}'s timer fires: it extends its lease, and will ask each master; that counts from now", self.step.lane);
+        self.alone(lane(client), call, Tone::Plain, what)
+    }
+
+    /// A holder asks a master to set its lease anew, and is answered.
+    pub(super) fn extend_at(&self, client: u8, node: u8) -> Vec<Row> {
+        let what = self.asks(client, node);
+        let then = self.then(client, self.step.answer == Reply::Renewed);
+        if self.step.answer == Reply::Unreachable {
+            let what = format!("{what}, which does not answer{then}");
+            return vec![self.one_way(lane(client), Lane::Node(node), "extend", what).lost()];
+        }
+        let (says, tone, answer) = self.answer_of_master(node);
+        self.request(lane(client), node, "extend", what, (says, tone, answer + &then))
+    }
+
     /// A client asks a master, and the answer is late.
     pub(super) fn ask_slowly(&self, client: u8, node: u8) -> Vec<Row> {
         let (_, _, answer) = self.answer_of_master(node);
-        let what = format!("{} asks {}, and the reply will be late: {answer}", self.step.lane, node_name(node));
+        let what = format!("{}, and the reply will be late: {answer}", self.asks(client, node));
         vec![self.one_way(lane(client), Lane::Node(node), "ask", what).showing(
             Lane::Node(node),
             self.stored_on(node).unwrap_or_else(|| "empty".to_owned()),
@@ -134,6 +152,10 @@ impl Narrator<'_> {
                 let holder = self.holder_on(node).unwrap_or("somebody");
                 (self.label(), Tone::Odd, format!("{master} refuses: it stores a key of {holder}"))
             }
+            Reply::Renewed => ("extended".to_owned(), Tone::Plain, format!("{master} sets the lease anew")),
+            Reply::RenewalMissed => {
+                (self.label(), Tone::Odd, format!("{master} finds no key of this round, and changes nothing"))
+            }
             _ => self.refuses_to_write(node),
         }
     }
@@ -145,6 +167,9 @@ impl Narrator<'_> {
     /// What a client decides that has heard of the last master.
     fn then(&self, client: u8, is_granted: bool) -> String {
         let after = self.thread_after(client, 0);
+        if self.is_extension(client) {
+            return self.then_holds_on(client, is_granted);
+        }
         let granted = self.call_before(client).map_or(0, |call| call.granted.len()) + usize::from(is_granted);
         let (name, masters) = (&self.step.lane, self.config.cluster.groups);
         if after.believes() {
@@ -162,7 +187,36 @@ impl Narrator<'_> {
         format!("; {granted} of {} {have} granted: {name} releases on all of them", count(masters.into(), "master"))
     }
 
+    /// What a holder makes of its extension that has heard of the last master.
+    fn then_holds_on(&self, client: u8, is_granted: bool) -> String {
+        let before = self.call_before(client);
+        let (asked, extended) = before.map_or((0, 0), |call| (call.asked.len(), call.granted.len()));
+        let (name, masters) = (&self.step.lane, usize::from(self.config.cluster.groups));
+        if asked + 1 < masters {
+            return String::new();
+        }
+        let extended = extended + usize::from(is_granted);
+        if extended < usize::from(self.config.majority()) {
+            return format!(
+                "; {extended} of {masters} masters have extended, which does not count: {name}'s grant is valid for as long as it was"
+            );
+        }
+        // Of the own clock nothing is kept where nobody looks at it.
+        format!("; {extended} of {masters} masters have extended")
+    }
+
+    /// Whom a client asks, for the lock or for more time.
+    fn asks(&self, client: u8, node: u8) -> String {
+        let verb = if self.is_extension(client) { "extends its lease on" } else { "asks" };
+        format!("{} {verb} {}", self.step.lane, node_name(node))
+    }
+
+    /// Whether a client that asks its masters is a holder, and extends its lease.
+    fn is_extension(&self, client: u8) -> bool {
+        self.before.clients[usize::from(client)].threads[0].holds > 0
+    }
+
     fn shows_decision(&self, client: u8, says: String, tone: Tone) -> (String, Tone) {
-        if self.thread_after(client, 0).believes() { ("HOLDS".to_owned(), Tone::Good) } else { (says, tone) }
+        if self.thread_after(client, 0).believes() && !self.is_extension(client) { ("HOLDS".to_owned(), Tone::Good) } else { (says, tone) }
     }
 }

@@ -68,6 +68,7 @@ impl Narrator<'_> {
                 self.begin_round(client, "timer", &format!("{name}'s timer fires, and it begins another round"))
             }
             Action::Release { client, .. } if self.config.asks_masters() => self.begin_release(client, calls.release),
+            Action::Renew { client } if self.config.asks_masters() => self.begin_extension(client, calls.renew),
             Action::Acquire { client, thread } => {
                 let call = if self.own().time.wait_limit.is_some() { calls.try_acquire } else { calls.acquire };
                 let holds = self.thread_before(client, thread).holds;
@@ -127,6 +128,7 @@ impl Narrator<'_> {
                 self.release(client, 0, calls.force_release, what)
             }
             Action::AskMaster { client, node } => self.ask_master(client, node),
+            Action::ExtendAt { client, node } => self.extend_at(client, node),
             Action::SlowReply { client, node } => self.ask_slowly(client, node),
             Action::HearMaster { client, node } => self.hear_master(client, node),
             Action::LoseAsk { client, node } => self.lose_ask(client, node),

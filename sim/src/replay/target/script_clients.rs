@@ -149,13 +149,8 @@ impl ScriptClients {
         testbed: &mut Testbed,
     ) -> Result<usize, ReplayError> {
         let client = client_of(step.step.action).and_then(|client| step.before.clients.get(client));
-        let node = match step.step.action {
-            Action::AskMaster { node, .. }
-            | Action::SlowReply { node, .. }
-            | Action::ArriveLate { node, .. }
-            | Action::ReleaseAt { node, .. } => usize::from(node),
-            _ => testbed.servers.index_of(client.map_or("", |client| client.master.as_str())),
-        };
+        let known = || testbed.servers.index_of(client.map_or("", |client| client.master.as_str()));
+        let node = step.step.action.asked_master().map_or_else(known, usize::from);
         self.executed_by = node;
         let words = self.translator.answer_words(step);
         if let Some(caller) = caller_that_waits(&self.config, step.step.action) {

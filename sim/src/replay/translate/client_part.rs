@@ -109,6 +109,10 @@ impl ClientPart {
             Action::Interrupt { client, thread } if step.answer != Reply::Interrupted => {
                 Self::Asks(ScriptVerb::LeaveQueue { client, thread })
             }
+            // Of what a client asks slowly: a holder extends its lease.
+            Action::SlowReply { client, .. } if step.state.clients[usize::from(client)].threads[0].holds > 0 => {
+                Self::Asks(ScriptVerb::Renew { client })
+            }
             action => Self::of(action),
         }
     }
@@ -124,6 +128,7 @@ impl ClientPart {
             Action::AskMaster { client, .. } | Action::SlowReply { client, .. } | Action::ArriveLate { client, .. } => {
                 Self::Asks(ScriptVerb::Acquire { client, thread: 0 })
             }
+            Action::ExtendAt { client, .. } => Self::Asks(ScriptVerb::Renew { client }),
             Action::ReleaseAt { client, .. } => Self::Asks(ScriptVerb::Release { client, thread: 0 }),
             Action::Release { client, thread }
             | Action::GiveBack { client, thread }

@@ -284,7 +284,7 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         | ActionKind::Undo => Release,
         ActionKind::SetTtl => SetTtl,
         ActionKind::ReadToken => ReadToken,
-        ActionKind::Renew | ActionKind::RenewAcknowledged => Renew,
+        ActionKind::Renew | ActionKind::RenewAcknowledged | ActionKind::ExtendAt => Renew,
         ActionKind::ForceRelease => ForceRelease,
         ActionKind::Subscribe | ActionKind::Resubscribe => Subscribe,
         ActionKind::Deliver | ActionKind::LoseMessage => Message,

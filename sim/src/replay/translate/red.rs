@@ -2,9 +2,9 @@
 
 use lockstep_model::config::LockKind;
 use lockstep_redis::HolderId;
-use lockstep_redis::locks::red::{self, RedAcquireReply, RedReleaseReply};
+use lockstep_redis::locks::red::{self, RedAcquireReply, RedExtendReply, RedReleaseReply};
 
-use super::replies::{ACQUIRED, BUSY, NOT_HELD, RELEASED};
+use super::replies::{ACQUIRED, BUSY, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED};
 use super::request::ScriptRequest;
 use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
 
@@ -38,8 +38,15 @@ impl Translation for RedTranslation {
         })
     }
 
-    fn renew(&self, _: &RequestContext, _: &ScriptCaller) -> ScriptRequest {
-        unreachable!("the scenario reader refuses an extension beside a lock on several masters")
+    fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
+        let call = red::extend(&context.scripts, &context.names, &caller.value(), context.lease);
+        ScriptRequest::new(call, |reply| {
+            let words = match reply {
+                RedExtendReply::Extended => RENEWED,
+                RedExtendReply::NotHeld => NOT_RENEWED,
+            };
+            words.to_owned()
+        })
     }
 
     fn force_release(&self, _: &RequestContext, _: u64) -> Option<ScriptRequest> {
@@ -61,7 +68,7 @@ impl Translation for RedTranslation {
             acquire: "(none; SET NX PX on each master, as the Redis documentation says)",
             release: "(none; compare and delete on each master)",
             release_without_receipt: "(none; compare and delete on each master)",
-            renew: "(none)",
+            renew: "(none; compare and PEXPIRE on each master)",
             force_release: "(none)",
         }
     }

@@ -97,6 +97,7 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::Acquire { .. }
             | Action::NextPart { .. }
             | Action::AskMaster { .. }
+            | Action::ExtendAt { .. }
             | Action::HearMaster { .. }
             | Action::ReleaseAt { .. }
             | Action::ArriveLate { .. }
