@@ -299,7 +299,9 @@ actions! {
     /// A client releases on one of several masters.
     ReleaseAt { client, node } = "release_at", when |config| config.asks_masters();
     /// A client learns which node is the master now.
-    Discover { client } = "discover", when |config| config.can_fail_over();
+    Discover { client } = "discover", when |config| config.can_fail_over() && !config.asks_masters();
+    /// A client learns which node of a group is the master now, where it asks several masters.
+    DiscoverMaster { client, node } = "discover_master", when |config| config.can_fail_over() && config.asks_masters();
     /// A client goes back to an old master that says it is one.
     GoBack { client, node } = "go_back", when |config| config.can_go_back();
     /// A client whose subscription ended with its connection subscribes on the new master.

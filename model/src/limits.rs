@@ -18,6 +18,10 @@ pub const RENEWAL_BATCH: u8 = 100;
 pub const MAX_GROUPS: u8 = 5;
 /// Replicas of one master.
 pub const MAX_REPLICAS: u8 = 2;
+/// Replicas of each of several masters.
+pub const MAX_REPLICAS_OF_MASTERS: u8 = 1;
+/// Nodes of all groups where several masters have replicas.
+pub const MAX_NODES_OF_MASTERS: u8 = 6;
 /// Holds of one thread.
 pub const MAX_HOLDS: u8 = 8;
 /// Holds of one reader, with those that it has left behind.

@@ -117,6 +117,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::HearMaster { client, node } => context.hear_master(client, node),
         Action::ReleaseAt { client, node } => context.release_at(client, node),
         Action::Discover { client } => context.discover(client),
+        Action::DiscoverMaster { client, node } => context.discover_master(client, node),
         Action::GoBack { client, node } => context.go_back(client, node),
         Action::Resubscribe { client } => context.resubscribe(client),
         Action::Resume { client } => context.process(client, |process| process.resume()).map(done),
@@ -299,6 +300,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::SlowReply { .. }
             | Action::LateAsk { .. }
             | Action::Discover { .. }
+            | Action::DiscoverMaster { .. }
             | Action::GoBack { .. }
             | Action::Resubscribe { .. }
             | Action::Resume { .. }

@@ -76,7 +76,10 @@ impl<Q: InFlight> Process<'_, Q> {
     /// Whether it may ask this master now, for the lock or for more time.
     pub(crate) fn can_ask_master(&self, call: MastersCall, master: u8) -> bool {
         let asking = self.thread(ONLY_THREAD);
-        self.client.is_running() && asking.phase == Phase::AskingMasters && !asking.has_stopped() && !call.asked.has(master)
+        self.client.is_running()
+            && asking.phase == Phase::AskingMasters
+            && !asking.has_stopped()
+            && !call.asked.has(master)
     }
 
     /// Whether it asks for more time, and not for the lock.

@@ -6,7 +6,7 @@
 use core::fmt::Debug;
 use core::hash::Hash;
 
-use crate::limits::MAX_GROUPS;
+use crate::limits::{MAX_GROUPS, MAX_REPLICAS_OF_MASTERS};
 
 /// The call of one client.
 pub trait CallStore: Copy + Debug + Default + Eq + Hash + Ord + Send + Sync + 'static {
@@ -53,6 +53,8 @@ pub struct MastersCall {
     pub unheard_is_grant: bool,
     /// Whether the round in which it is may be followed by another one: its client waits, and its wait limit did not pass yet.
     pub goes_on: bool,
+    /// Where its client takes the second node of a group for the master; elsewhere the first one. This outlives the call.
+    pub moved: MasterSet,
 }
 
 impl CallStore for MastersCall {
@@ -68,35 +70,55 @@ impl CallStore for MastersCall {
 }
 
 impl MastersCall {
-    /// What is left of it when its client begins a new round or dies: what is under way belongs to an earlier one from then on.
+    /// What is left of it when its client begins a new round: what is under way belongs to an earlier one from then on.
     #[must_use]
     pub fn ended(self) -> Self {
         let late_of_earlier = self.late_of_earlier.with_all(self.late);
-        Self { late_of_earlier, ..Self::default() }
+        Self { late_of_earlier, moved: self.moved, ..Self::default() }
+    }
+
+    /// The same when its client dies, which knows nothing any more.
+    #[must_use]
+    pub fn of_dead(self) -> Self {
+        Self { moved: MasterSet::NONE, ..self.ended() }
+    }
+
+    /// The number that the master of a group has there, as far as the client knows.
+    pub const fn master_in(self, group: u8) -> u8 {
+        const { assert!(MAX_REPLICAS_OF_MASTERS == 1, "a bit tells two nodes apart") };
+        self.moved.has(group) as u8
+    }
+
+    /// The same call of a client that has learned which node of a group is the master.
+    #[must_use]
+    pub const fn turned_to(self, group: u8, master: u8) -> Self {
+        let moved = if master == 0 { self.moved.without(group) } else { self.moved.with(group) };
+        Self { moved, ..self }
     }
 
     /// The same call where the masters are in this order, each a number that a master had before.
     #[must_use]
     pub fn in_order(self, order: &[u8]) -> Self {
-        let Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on } = self;
-        let [asked, granted, late, late_of_earlier, unheard] =
-            [asked, granted, late, late_of_earlier, unheard].map(|set| set.in_order(order));
-        Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on }
+        let Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on, moved } = self;
+        let [asked, granted, late, late_of_earlier, unheard, moved] =
+            [asked, granted, late, late_of_earlier, unheard, moved].map(|set| set.in_order(order));
+        Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on, moved }
     }
 
     /// What it says of one master: a bit for each set.
     pub const fn of_master(self, master: u8) -> u8 {
-        let Self { asked, granted, late, late_of_earlier, unheard, .. } = self;
+        let Self { asked, granted, late, late_of_earlier, unheard, moved, .. } = self;
         asked.has(master) as u8
             | (granted.has(master) as u8) << 1
             | (late.has(master) as u8) << 2
             | (late_of_earlier.has(master) as u8) << 3
             | (unheard.has(master) as u8) << 4
+            | (moved.has(master) as u8) << 5
     }
 
     /// As a word, for hashing.
     pub(crate) const fn word(self) -> u64 {
-        let Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on } = self;
+        let Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on, moved } = self;
         u64::from_le_bytes([
             asked.0,
             granted.0,
@@ -105,7 +127,7 @@ impl MastersCall {
             unheard.0,
             unheard_is_grant as u8,
             goes_on as u8,
-            0,
+            moved.0,
         ])
     }
 }

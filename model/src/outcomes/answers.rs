@@ -1,9 +1,9 @@
 //! What each action can be answered, in an atomic network and in a split one.
 
 use super::conditions::{
-    always, asks_one_master, can_be_demoted, can_be_fenced_off, can_hold_twice, can_find_no_key, can_keep_released, can_lose_grant,
-    can_meet_a_key, can_reenter, counts_replicas, has_queue, is_contended, overwrites_keys, refuses_writes,
-    renews_several,
+    always, asks_one_master, can_be_demoted, can_be_fenced_off, can_find_no_key, can_hold_twice, can_keep_released,
+    can_lose_grant, can_meet_a_key, can_reenter, counts_replicas, has_queue, is_contended, overwrites_keys,
+    refuses_writes, renews_several,
 };
 use crate::action::ActionKind;
 use crate::config::calls::InterruptedAcquire;
@@ -64,7 +64,8 @@ impl ActionKind {
     fn asks_a_node(self, config: &Config) -> bool {
         let is_reached = self.reaches_a_node(config.is_split());
         // Who asks several masters asks each in a step of its own.
-        let asks_later = config.asks_masters() && matches!(self, Self::Acquire | Self::WakeByTimer | Self::Release | Self::Renew);
+        let asks_later =
+            config.asks_masters() && matches!(self, Self::Acquire | Self::WakeByTimer | Self::Release | Self::Renew);
         is_reached && !asks_later
             || self == Self::GiveUp && config.queues()
             || self == Self::Interrupt && config.leaves_queue_interrupted()
@@ -254,6 +255,7 @@ impl ActionKind {
             ],
             Self::HearMaster
             | Self::Discover
+            | Self::DiscoverMaster
             | Self::GoBack
             | Self::Register
             | Self::Unregister

@@ -1,8 +1,8 @@
 //! What else can happen in a step, beside the answer.
 
 use super::conditions::{
-    can_be_demoted, can_be_stale, can_find_no_key, can_forget, can_hold_twice, can_lose_grant, counts_replicas, has_rivals,
-    is_contended, refuses_writes, releases_any,
+    can_be_demoted, can_be_stale, can_find_no_key, can_forget, can_hold_twice, can_lose_grant, counts_replicas,
+    has_rivals, is_contended, refuses_writes, releases_any,
 };
 use crate::action::ActionKind;
 use crate::config::sections::Config;

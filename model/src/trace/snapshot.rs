@@ -99,21 +99,26 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
             .flat_map(|thread| (0..requests.owed[usize::from(thread)]).map(move |_| thread))
             .collect(),
         message_age: Some(requests.message_age()).filter(|age| *age > 0),
-        call: config.asks_masters().then(|| call_state(world.call(index))).filter(|call| *call != CallState::default()),
+        call: config
+            .asks_masters()
+            .then(|| call_state(config, world.call(index)))
+            .filter(|call| *call != CallState::default()),
     })
 }
 
 /// What a client remembers of its call on several masters.
-fn call_state(call: MastersCall) -> CallState {
-    let names = |set: MasterSet| set.iter().map(node_name).collect();
+fn call_state(config: &Config, call: MastersCall) -> CallState {
+    let known = |group: u8| node_name(group * config.nodes() + call.master_in(group));
+    let names = |set: MasterSet| set.iter().map(known).collect();
     CallState {
         asked: names(call.asked),
         granted: names(call.granted),
         late: names(call.late),
         late_of_earlier: names(call.late_of_earlier),
-        unheard: call.unheard.iter().next().map(node_name),
+        unheard: call.unheard.iter().next().map(known),
         unheard_is_grant: call.unheard_is_grant,
         goes_on: call.goes_on,
+        moved_to: names(call.moved),
     }
 }
 

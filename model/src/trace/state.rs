@@ -6,6 +6,7 @@ use super::contents::{Contents, is_zero};
 use super::request::RequestState;
 use crate::client::state::Phase;
 use crate::config::faults::Faults;
+use crate::config::sections::Config;
 use crate::notes::Breach;
 
 /// The world at one moment.
@@ -118,6 +119,9 @@ pub struct CallState {
     /// Whether the round may be followed by another one: the client waits, and its wait limit did not pass yet.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub goes_on: bool,
+    /// The nodes that the client takes for the masters of their groups, and that were not at the beginning.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub moved_to: Vec<String>,
 }
 
 /// Whether a client runs.
@@ -298,8 +302,18 @@ const fn is_false(flag: &bool) -> bool {
 }
 
 impl State {
-    /// The master that failovers are decided on; `None` while there is none. A named one that is dead acts no more, and no
-    /// other node takes its place before it is promoted.
+    /// The master that the failovers of a node's group are decided on; `None` while there is none.
+    pub fn acting_master_beside(&self, config: &Config, node: u8) -> Option<&NodeState> {
+        if config.cluster.groups == 1 {
+            return self.acting_master();
+        }
+        // Of several groups each has one master at most: one that was replaced is dead.
+        let size = usize::from(config.nodes());
+        let first = usize::from(config.place_of(node).0) * size;
+        self.nodes[first..first + size].iter().find(|node| node.is_master())
+    }
+
+    /// The same of the only group. A named one that is dead acts no more, and no other node takes its place before it is promoted.
     pub fn acting_master(&self) -> Option<&NodeState> {
         let mut masters = self.nodes.iter().filter(|node| node.is_master());
         masters.find(|node| self.acting_master.as_ref().is_none_or(|acting| *acting == node.name))

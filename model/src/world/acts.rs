@@ -26,7 +26,7 @@ impl<Y: Layout> Context<'_, Y> {
             return Some(self.begin_round(holder.client()));
         }
         if Y::Values::IS_THERE && self.config.has_values() {
-            let unread = unread_nodes(self.config, self.world);
+            let unread = unread_nodes(self.config, self.world, 0);
             let value = values::free_value(self.world, holder, |node| unread.has(node));
             self.world.values_mut(holder.client()).set_own(holder.thread(), value);
         }
@@ -255,7 +255,7 @@ impl<Y: Layout> Context<'_, Y> {
     #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(crate) fn crash_client(&mut self, client: u8) -> Option<Reply> {
         self.process(client, |process| process.crash())?;
-        let call = self.world.call(client).ended();
+        let call = self.world.call(client).of_dead();
         self.world.set_call(client, call);
         for thread in 0..MAX_THREADS {
             let holder = Holder::new(client, thread);

@@ -189,7 +189,9 @@ impl<Y: Layout> Context<'_, Y> {
     fn is_read(&self, node: u8) -> bool {
         let reading = self.world.node(node);
         // One that stands still answers nobody before it goes on.
-        reading.is_working() && (reading.is_master() || asked_nodes(self.config, self.world) >> node & 1 != 0)
+        // Of several masters a client asks those that are, or have died.
+        let is_asked = || !Y::Lock::HAS_SEVERAL_MASTERS && asked_nodes(self.config, self.world, 0) >> node & 1 != 0;
+        reading.is_working() && (reading.is_master() || is_asked())
     }
 
     /// Notes that a key of the acting master expires when `ticks` pass, and whether a holder has a watchdog that should have

@@ -11,7 +11,7 @@ use crate::client::requests::{InFlight, Requests};
 use crate::config::sections::Config;
 use crate::limits::{
     EFFECTS_UNDER_WAY, MAX_CLIENTS, MAX_CLIENTS_OF_MASTERS, MAX_EFFECTS_UNDER_WAY, MAX_GROUPS, MAX_RECEIPTS,
-    MAX_REPLICAS, MAX_THREADS, RECEIPTS,
+    MAX_REPLICAS, MAX_REPLICAS_OF_MASTERS, MAX_THREADS, RECEIPTS,
 };
 use crate::locks::contract::Lock;
 use crate::locks::holder::Holder;
@@ -119,9 +119,16 @@ pub type Roomiest<L, M> = Room<L, M, { MAX_CLIENTS as usize }, { MAX_REPLICAS as
 /// A split network with all the room there is.
 pub type RoomySplit = Split<{ MAX_RECEIPTS as usize }>;
 
-/// Processes, and several masters without replicas.
-pub type SeveralMasters<L> =
-    Room<L, Atomic, { MAX_CLIENTS_OF_MASTERS as usize }, 1, 0, MANY_ACTIONS, { MAX_GROUPS as usize }>;
+/// Processes, and several masters, each with a replica or without.
+pub type SeveralMasters<L> = Room<
+    L,
+    Atomic,
+    { MAX_CLIENTS_OF_MASTERS as usize },
+    { MAX_REPLICAS_OF_MASTERS as usize + 1 },
+    QUEUE,
+    MANY_ACTIONS,
+    { MAX_GROUPS as usize },
+>;
 
 /// Work to be done in the layout of a scenario.
 pub trait InLayout {

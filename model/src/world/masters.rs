@@ -1,5 +1,8 @@
 //! A client and several independent masters: whom it asks, and what each of them stores then. The rules of the client stand in
 //! `client/masters`, those of a master in `redis`, as for any other.
+//!
+//! Where each master has a replica, a client asks that node of each group which it takes for the master, and learns of a failover
+//! at any time after it, of each group by itself.
 
 use super::context::Context;
 use super::layout::Layout;
@@ -73,12 +76,33 @@ impl<Y: Layout> Context<'_, Y> {
         })
     }
 
-    /// `None`: a client does not ask this master now; else whether it asks for more time, and not for the lock.
-    fn can_ask_master(&mut self, client: u8, node: u8) -> Option<bool> {
-        self.in_call(client, |process, call| process.can_ask_master(*call, node).then(|| process.extends()))
+    /// `None`: a client does not ask this node now; else its group, and whether the client asks for more time, and not for the lock.
+    fn can_ask_master(&mut self, client: u8, node: u8) -> Option<(u8, bool)> {
+        let group = self.group_where_known(client, node)?;
+        self.in_call(client, |process, call| process.can_ask_master(*call, group).then(|| (group, process.extends())))
+    }
+
+    /// The group of a node that this client takes for its master.
+    fn group_where_known(&self, client: u8, node: u8) -> Option<u8> {
+        let (group, number) = self.config.place_of(node);
+        (self.world.call(client).master_in(group) == number).then_some(group)
+    }
+
+    /// A client learns that this node is the master of its group now.
+    pub(crate) fn discover_master(&mut self, client: u8, node: u8) -> Option<Reply> {
+        let (group, number) = self.config.place_of(node);
+        let found = &self.world.groups.as_ref()[usize::from(group)];
+        found.acting_master().filter(|_| found.master() == number)?;
+        let call = self.world.call(client);
+        if !self.world.client(client).is_running() || call.master_in(group) == number {
+            return None;
+        }
+        self.world.set_call(client, call.turned_to(group, number));
+        Some(Reply::Done)
     }
 
     /// A holder extends its lease: it will ask each master.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(super) fn begin_extension(&mut self, client: u8) -> Option<Reply> {
         if self.in_call(client, |process, call| process.begin_extension(call))? {
             self.notes.broke(Breach::RenewedTooSoon);
@@ -88,30 +112,30 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// A client asks a master for the lock, and hears the reply.
     pub(crate) fn ask_master(&mut self, client: u8, node: u8) -> Option<Reply> {
-        self.can_ask_master(client, node).filter(|extends| !extends)?;
+        let (group, _) = self.can_ask_master(client, node).filter(|(_, extends)| !extends)?;
         let reply = self.at_master(node, LockRequest::Acquire(own(client)))?;
-        self.hear(client, node, reply == Reply::Acquired);
+        self.hear(client, group, reply == Reply::Acquired);
         Some(reply)
     }
 
     /// A holder asks a master to set its lease anew, and hears the reply.
     pub(crate) fn extend_at(&mut self, client: u8, node: u8) -> Option<Reply> {
-        self.can_ask_master(client, node).filter(|extends| *extends)?;
+        let (group, _) = self.can_ask_master(client, node).filter(|(_, extends)| *extends)?;
         let reply = self.at_master(node, LockRequest::Renew(own(client)))?;
-        self.hear(client, node, reply == Reply::Renewed);
+        self.hear(client, group, reply == Reply::Renewed);
         Some(reply)
     }
 
     /// A client asks a master, whose reply is late.
     pub(crate) fn ask_slowly(&mut self, client: u8, node: u8) -> Option<Reply> {
-        let extends = self.can_ask_master(client, node)?;
+        let (group, extends) = self.can_ask_master(client, node)?;
         let request = if extends { LockRequest::Renew(own(client)) } else { LockRequest::Acquire(own(client)) };
         let reply = self.at_master(node, request)?;
         if reply == Reply::Unreachable {
             return None;
         }
         self.in_call(client, |process, call| {
-            call.unheard = call.unheard.with(node);
+            call.unheard = call.unheard.with(group);
             call.unheard_is_grant = matches!(reply, Reply::Acquired | Reply::Renewed);
             process.wait_for_reply();
         });
@@ -120,45 +144,47 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// A late reply arrives.
     pub(crate) fn hear_master(&mut self, client: u8, node: u8) -> Option<Reply> {
-        if !self.in_call(client, |process, call| process.can_hear_master(*call, node)) {
+        let group = self.group_where_known(client, node)?;
+        if !self.in_call(client, |process, call| process.can_hear_master(*call, group)) {
             return None;
         }
         let is_granted = self.world.call(client).unheard_is_grant;
-        self.hear(client, node, is_granted);
+        self.hear(client, group, is_granted);
         Some(Reply::Done)
     }
 
     /// A client does not reach a master, and gives up on it.
     pub(crate) fn lose_ask(&mut self, client: u8, node: u8) -> Option<Reply> {
-        self.can_ask_master(client, node)?;
-        self.hear(client, node, false);
+        let (group, _) = self.can_ask_master(client, node)?;
+        self.hear(client, group, false);
         Some(Reply::Unreachable)
     }
 
     /// A client gives up on its ask of a master for the lock, which is under way. One ask for each master is.
     pub(crate) fn ask_late(&mut self, client: u8, node: u8) -> Option<Reply> {
-        self.can_ask_master(client, node).filter(|extends| !extends)?;
+        let (group, _) = self.can_ask_master(client, node).filter(|(_, extends)| !extends)?;
         let call = self.world.call(client);
-        if call.late.with_all(call.late_of_earlier).has(node) {
+        if call.late.with_all(call.late_of_earlier).has(group) {
             return None;
         }
-        self.in_call(client, |_, call| call.late = call.late.with(node));
-        self.hear(client, node, false);
+        self.in_call(client, |_, call| call.late = call.late.with(group));
+        self.hear(client, group, false);
         Some(Reply::Unknown)
     }
 
     /// An ask arrives on which its client has given up. One that does not reach its master is gone with the connection.
     pub(crate) fn arrive_late(&mut self, client: u8, node: u8) -> Option<Reply> {
+        let group = self.group_where_known(client, node)?;
         let call = self.world.call(client);
-        let requester = if call.late.has(node) {
+        let requester = if call.late.has(group) {
             own(client)
-        } else if call.late_of_earlier.has(node) {
+        } else if call.late_of_earlier.has(group) {
             left(client)
         } else {
             return None;
         };
         let reply = self.at_master(node, LockRequest::Acquire(requester))?;
-        let (late, late_of_earlier) = (call.late.without(node), call.late_of_earlier.without(node));
+        let (late, late_of_earlier) = (call.late.without(group), call.late_of_earlier.without(group));
         self.world.set_call(client, MastersCall { late, late_of_earlier, ..call });
         let thread = self.world.thread(own(client).holder);
         let is_of_call = requester == own(client) && (thread.has_hold() || thread.phase != Phase::Idle);
@@ -169,8 +195,8 @@ impl<Y: Layout> Context<'_, Y> {
         Some(reply)
     }
 
-    fn hear(&mut self, client: u8, node: u8, is_granted: bool) {
-        let decision = self.in_call(client, |process, call| process.hear_of_master(call, node, is_granted));
+    fn hear(&mut self, client: u8, group: u8, is_granted: bool) {
+        let decision = self.in_call(client, |process, call| process.hear_of_master(call, group, is_granted));
         if let Decision::Believes { is_valid } = decision {
             let is_stored = self.world.masters_that_store(client) >= usize::from(self.config.majority());
             if !is_valid || !is_stored {
@@ -180,6 +206,7 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// A holder calls `unlock`.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(super) fn begin_release(&mut self, holder: Holder) -> Option<Reply> {
         let client = holder.client();
         if !self.process(client, |process| process.can_release(holder.thread())) {
@@ -191,11 +218,12 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// A client releases on a master. What that answers is not looked at.
     pub(crate) fn release_at(&mut self, client: u8, node: u8) -> Option<Reply> {
-        if !self.in_call(client, |process, call| process.can_release_at(*call, node)) {
+        let group = self.group_where_known(client, node)?;
+        if !self.in_call(client, |process, call| process.can_release_at(*call, group)) {
             return None;
         }
         let reply = self.at_master(node, LockRequest::Release(own(client)))?;
-        let has_ended = self.in_call(client, |process, call| process.has_released_at(call, node));
+        let has_ended = self.in_call(client, |process, call| process.has_released_at(call, group));
         if has_ended && self.world.masters_that_store(client) > 0 {
             self.notes.broke(Breach::PartLeft);
         }

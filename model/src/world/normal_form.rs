@@ -18,6 +18,7 @@ use crate::client::requests::{InFlight, Stage};
 use crate::client::state::AcquiresLeft;
 use crate::config::faults::Fault;
 use crate::config::sections::{Bound, Config};
+use crate::locks::contract::Lock as _;
 use crate::locks::receipts::Receipt;
 use crate::redis::unread::IdleNode;
 
@@ -56,6 +57,7 @@ impl LeftOut {
             (heals, ActionKind::Heal),
             (resumes, ActionKind::ResumeNode),
             (self.discovers, ActionKind::Discover),
+            (self.discovers, ActionKind::DiscoverMaster),
             (self.expires_receipts, ActionKind::ExpireReceipts),
         ];
         kinds.into_iter().filter_map(|(is_possible, kind)| is_possible.then_some(kind))
@@ -114,18 +116,10 @@ impl NormalForm {
         let master = world.group().master();
         let has_master = world.acting_master().is_some();
         let faults = world.faults.within(config.faults);
-        if self.has_data {
-            world.group_mut().leave_out_ranks(config, faults);
-            world.group_mut().leave_out_files(faults);
-            let Unread { lost, unasked } = unread_nodes(config, world);
-            for (index, node) in (0u8..).zip(world.group_mut().nodes.as_mut()) {
-                if (lost | unasked) >> index & 1 != 0 {
-                    idle.nodes.replicates |= node.leave_out_data(faults).replicates && has_master;
-                }
-                if unasked >> index & 1 != 0 {
-                    idle.nodes = idle.nodes.or(node.leave_out_standing(config, faults));
-                }
-            }
+        for group in (0..config.cluster.groups).filter(|_| self.has_data) {
+            world.exchange_front(group);
+            idle.nodes = idle.nodes.or(leave_out_data_in_front(config, world, group));
+            world.exchange_front(group);
         }
         if self.has_requests {
             for requests in world.in_flight.as_mut().iter_mut().filter_map(InFlight::requests_mut) {
@@ -150,6 +144,7 @@ impl NormalForm {
                     let is_unaware = finished.is_running() && finished.master() != master;
                     idle.discovers |= is_unaware && !self.keeps_masters && has_master;
                     finished.leave_out_finished(config.clients.threads, master, self.keeps_masters);
+                    idle.discovers |= !self.keeps_masters && tell_of_masters(config, world, client);
                 }
             }
         }
@@ -161,6 +156,38 @@ impl NormalForm {
         }
         idle
     }
+}
+
+/// Leaves out the data that nobody can read in the group in front, and says what only those could show.
+fn leave_out_data_in_front<Y: Layout>(config: &Config, world: &mut World<Y>, group: u8) -> IdleNode {
+    let faults = world.faults.within(config.faults);
+    let has_master = world.acting_master().is_some();
+    world.group_mut().leave_out_ranks(config, faults);
+    world.group_mut().leave_out_files(faults);
+    let Unread { lost, unasked } = unread_nodes(config, world, group);
+    let mut idle = IdleNode::default();
+    for (index, node) in (0u8..).zip(world.group_mut().nodes.as_mut()) {
+        if (lost | unasked) >> index & 1 != 0 {
+            idle.replicates |= node.leave_out_data(faults).replicates && has_master;
+        }
+        if unasked >> index & 1 != 0 {
+            idle = idle.or(node.leave_out_standing(config, faults));
+        }
+    }
+    idle
+}
+
+/// Tells a client that asks several masters of those that there are now. Whether it did not know one of them.
+fn tell_of_masters<Y: Layout>(config: &Config, world: &mut World<Y>, client: u8) -> bool {
+    let mut discovers = false;
+    for group in (0..config.cluster.groups).filter(|_| Y::Lock::HAS_SEVERAL_MASTERS) {
+        let (call, found) = (world.call(client), &world.groups.as_ref()[usize::from(group)]);
+        let is_unaware = call.master_in(group) != found.master();
+        discovers |= is_unaware && found.acting_master().is_some() && world.client(client).is_running();
+        let told = call.turned_to(group, found.master());
+        world.set_call(client, told);
+    }
+    discovers
 }
 
 /// The nodes whose data nobody will read: a bit each.
@@ -179,8 +206,8 @@ impl Unread {
     }
 }
 
-/// The nodes whose data nobody will read.
-pub(super) fn unread_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> Unread {
+/// The nodes of the group in front whose data nobody will read. `group`: which one that is.
+pub(super) fn unread_nodes<Y: Layout>(config: &Config, world: &World<Y>, group: u8) -> Unread {
     if !config.may_leave_out_data() {
         return Unread::default();
     }
@@ -189,15 +216,17 @@ pub(super) fn unread_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> Unre
     if unless_asked == 0 {
         return Unread { lost, unasked: 0 };
     }
-    Unread { lost, unasked: unless_asked & !asked_nodes(config, world) }
+    Unread { lost, unasked: unless_asked & !asked_nodes(config, world, group) }
 }
 
-/// The nodes that a client asks now, or takes for the master and may ask: a bit each.
-pub(super) fn asked_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> u8 {
+/// The nodes of a group that a client asks now, or takes for the master and may ask: a bit each.
+pub(super) fn asked_nodes<Y: Layout>(config: &Config, world: &World<Y>, group: u8) -> u8 {
     let mut asked = 0;
     for (client, process) in world.clients() {
         if process.is_alive() && !is_finished(config, world, client) {
-            asked |= 1 << process.master();
+            let known =
+                if Y::Lock::HAS_SEVERAL_MASTERS { world.call(client).master_in(group) } else { process.master() };
+            asked |= 1 << known;
         }
         for (_, request) in world.requests(client).iter().filter(|(_, request)| request.stage == Stage::Sent) {
             asked |= 1 << request.node;

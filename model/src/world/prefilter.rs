@@ -264,8 +264,14 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
     let is_executed = |client, slot| {
         world.requests(client).get(slot).is_some_and(|request| matches!(request.stage, Stage::Executed(_)))
     };
+    let is_known = |client, node| {
+        let (group, number) = config.place_of(node);
+        world.call(client).master_in(group) == number
+    };
     let asks = |client, node| {
-        world.thread(Holder::new(client, 0)).phase == Phase::AskingMasters && !world.call(client).asked.has(node)
+        let (group, _) = config.place_of(node);
+        let phase = world.thread(Holder::new(client, 0)).phase;
+        phase == Phase::AskingMasters && !world.call(client).asked.has(group) && is_known(client, node)
     };
     let is_overdue =
         |client, slot| world.requests(client).get(slot).is_some_and(|request| request.answer_left.is_due());
@@ -292,14 +298,19 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         }
         Action::ExtendAt { client, node } => !has_hold(client, 0) || !asks(client, node),
         Action::LoseAsk { client, node } | Action::SlowReply { client, node } => !asks(client, node),
-        Action::HearMaster { client, node } => !world.call(client).unheard.has(node),
+        Action::HearMaster { client, node } => {
+            !world.call(client).unheard.has(config.place_of(node).0) || !is_known(client, node)
+        }
         Action::ReleaseAt { client, node } => {
             let phase = world.thread(Holder::new(client, 0)).phase;
-            phase != Phase::ReleasingMasters || !world.call(client).asked.has(node)
+            let is_asked = world.call(client).asked.has(config.place_of(node).0);
+            phase != Phase::ReleasingMasters || !is_asked || !is_known(client, node)
         }
         Action::ArriveLate { client, node } => {
-            !world.call(client).late.with_all(world.call(client).late_of_earlier).has(node)
+            let group = config.place_of(node).0;
+            !world.call(client).late.with_all(world.call(client).late_of_earlier).has(group) || !is_known(client, node)
         }
+        Action::DiscoverMaster { client, node } => is_known(client, node),
         Action::GoBack { client, node } => {
             node == world.group().master() || node == world.client(client).master() || !world.node(node).is_master()
         }

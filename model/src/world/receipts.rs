@@ -17,7 +17,7 @@ pub(super) fn free_receipt<Y: Layout>(config: &Config, world: &World<Y>, holder:
     for request in world.requests(holder.client()).iter().map(|(_, request)| request).filter(of_thread) {
         used |= 1 << request.id;
     }
-    let unread = unread_nodes(config, world);
+    let unread = unread_nodes(config, world, 0);
     for (_, node) in world.group().numbered().filter(|(index, _)| !unread.has(*index)) {
         let under_way = node.queue.effects().iter().map(|effect| effect.stored);
         for stored in under_way.chain([node.stored]) {

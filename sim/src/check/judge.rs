@@ -250,6 +250,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::ReadToken
         | ActionKind::Work
         | ActionKind::Discover
+        | ActionKind::DiscoverMaster
         | ActionKind::Resubscribe
         | ActionKind::Resume
         | ActionKind::Deliver

@@ -40,6 +40,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::ReleaseAt { .. } => "releases on a master",
         Action::ArriveLate { .. } => "has a late ask arrive at a master",
         Action::Discover { .. } => "learns which node is the master",
+        Action::DiscoverMaster { .. } => "learns which node of a group is the master",
         Action::GoBack { .. } => "goes back to an old master",
         Action::Resubscribe { .. } => "subscribes again, on the new master",
         Action::Resume { .. } => "resumes",

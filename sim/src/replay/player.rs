@@ -369,12 +369,15 @@ impl Player {
             Action::GiveUpHandOver { node } => {
                 self.change_and_rejoin(true, step, |servers| servers.give_up_hand_over(index(node)))
             }
-            Action::Promote { node } if step.before.acting_master().is_some_and(|master| !master.is_cut) => self
-                .change(true, |servers| {
+            Action::Promote { node }
+                if step.before.acting_master_beside(&self.config, node).is_some_and(|master| !master.is_cut) =>
+            {
+                self.change(true, |servers| {
                     let is_paused = servers.is_paused(servers.master_beside(index(node)));
                     let replace = if is_paused { ServerGroups::replace_paused } else { ServerGroups::replace };
                     replace(servers, index(node), step.step.number).map(Some)
-                }),
+                })
+            }
             Action::Promote { node } => {
                 self.change(true, |servers| servers.promote(index(node), step.step.number).map(Some))
             }
@@ -394,12 +397,12 @@ impl Player {
             Action::Demote { node } => self.change(false, |servers| servers.demote(index(node)).map(Some)),
             Action::Fsync { node } => self.change(false, |servers| servers.fsync(index(node)).map(Some)),
             Action::KillNode { node } => {
-                let is_noticed = reaches_its_master(step, index(node));
+                let is_noticed = reaches_its_master(&self.config, step, node);
                 self.change(false, |servers| servers.kill(index(node), is_noticed).map(Some))
             }
             Action::ShutdownNode { node } => {
                 let waits = step.step.state.nodes[index(node)].role == NodeRole::Stopping;
-                let is_noticed = reaches_its_master(step, index(node));
+                let is_noticed = reaches_its_master(&self.config, step, node);
                 self.change(false, |servers| servers.shut_down(index(node), waits, is_noticed).map(Some))
             }
             Action::FinishShutdown { node } => {
@@ -450,7 +453,9 @@ impl Player {
                 self.change(false, |servers| servers.unlink(index(node), &names).map(Some))
             }
             Action::Discover { client } => self.compare_sentinels_answer(step, index(client)),
-            Action::GoBack { node, .. } | Action::StartClient { node, .. } => self.compare_claim(step, index(node)),
+            Action::GoBack { node, .. } | Action::StartClient { node, .. } | Action::DiscoverMaster { node, .. } => {
+                self.compare_claim(step, index(node))
+            }
             // The clients and their requests: the target plays them.
             Action::Acquire { .. }
             | Action::NextPart { .. }
@@ -608,10 +613,10 @@ fn reached(step: HistoryStep<'_>, node: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Whether a node reached the master that it belonged to before the step.
-fn reaches_its_master(HistoryStep { before, .. }: HistoryStep<'_>, node: usize) -> bool {
-    let own = &before.nodes[node];
+fn reaches_its_master(config: &Config, HistoryStep { before, .. }: HistoryStep<'_>, node: u8) -> bool {
+    let own = &before.nodes[usize::from(node)];
     let old = own.follows.as_ref().and_then(|old| before.nodes.iter().find(|other| other.name == *old));
-    old.or_else(|| before.acting_master()).is_none_or(|master| master.is_cut == own.is_cut)
+    old.or_else(|| before.acting_master_beside(config, node)).is_none_or(|master| master.is_cut == own.is_cut)
 }
 
 /// Whether a node that is started again is a master, and whether its disk has data.

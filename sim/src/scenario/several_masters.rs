@@ -3,7 +3,8 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    ClientSettings, ElapsedTime, InterruptedWait, LockObjects, MAX_CLIENTS_OF_MASTERS, NetworkMode, Profile, StopsAt,
+    ClientSettings, ElapsedTime, InterruptedWait, LockObjects, MAX_CLIENTS_OF_MASTERS, MAX_NODES_OF_MASTERS,
+    MAX_REPLICAS_OF_MASTERS, NetworkMode, Profile, StopsAt,
 };
 use lockstep_model::locks::Support;
 
@@ -142,9 +143,7 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock:
             beside(&sections.clients, "interrupted_wait", "an interrupt", "remove `interrupted_wait`");
         }
     }
-    if parts.cluster.is_some_and(|cluster| cluster.replicas > 0) {
-        beside(&sections.cluster, "replicas", "a replica", "use replicas = 0");
-    }
+    note_replicas(parts, sections, lock);
     let Some(faults) = parts.faults else { return };
     for (key, budget, what) in [
         ("crash_thread", faults.crash_thread, "a thread that dies while its process lives"),
@@ -157,6 +156,46 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock:
     ] {
         if budget > 0 {
             beside(&sections.faults, key, what, &format!("use {key} = 0"));
+        }
+    }
+}
+
+/// What is not modelled yet where the masters have replicas.
+fn note_replicas(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+    let Some(cluster) = parts.cluster.filter(|cluster| cluster.replicas > 0) else { return };
+    let beside = |section: &Section<'_>, key: &str, what: &str, help: &str| {
+        let reason = format!("{what} where several masters have replicas is not modelled yet");
+        Contradiction::not_yet(section, key, &reason)
+            .with(lock.cloned(), "this kind of lock is taken on several masters")
+            .with(sections.cluster.span_of("replicas").filter(|_| key != "replicas"), "each of them has replicas")
+            .note(help);
+    };
+    if cluster.replicas > MAX_REPLICAS_OF_MASTERS {
+        beside(&sections.cluster, "replicas", "a second replica", "use replicas = 1");
+    } else if cluster.groups * (1 + cluster.replicas) > MAX_NODES_OF_MASTERS {
+        beside(&sections.cluster, "replicas", "a fourth master", "use groups = 3, or replicas = 0");
+    }
+    for (key, is_there) in [
+        ("wait_for", cluster.wait_for > 0),
+        ("min_replicas", cluster.min_replicas > 0),
+        ("lock_delay", cluster.lock_delay > 0),
+    ] {
+        if is_there {
+            beside(&sections.cluster, key, &format!("`{key}`"), &format!("remove `{key}`"));
+        }
+    }
+    let Some(faults) = parts.faults else { return };
+    for (key, budget, what) in [
+        ("slow_reply", faults.slow_reply, "a late reply"),
+        ("late_ask", faults.late_ask, "a late ask"),
+        ("restart_node", faults.restart_node, "a node that restarts"),
+        ("pause_node", faults.pause_node, "a node that stands still"),
+        ("refuse_writes", faults.refuse_writes, "a master that refuses writes"),
+        ("break_link", faults.break_link, "a link that breaks"),
+        ("hand_over", faults.hand_over, "a failover by hand"),
+    ] {
+        if budget > 0 {
+            beside(&sections.faults, key, what, &format!("use {key} = 0, or replicas = 0"));
         }
     }
 }

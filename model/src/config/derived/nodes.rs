@@ -131,7 +131,8 @@ impl Config {
     pub fn nodes_are_alike(&self) -> bool {
         let is_named = matches!(self.cluster.promote, PromoteRule::Priority) || !self.cluster.cut_together.is_empty();
         let has_first = self.subscribes_to_replica() && self.cluster.replicas > 1;
-        self.nodes() > 1 && !is_named && !has_first
+        // The nodes of several groups are exchanged with their groups.
+        self.nodes() > 1 && !is_named && !has_first && !self.asks_masters()
     }
 
     /// Whether it matters which links a master considers open.

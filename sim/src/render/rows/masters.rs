@@ -44,8 +44,10 @@ impl Narrator<'_> {
 
     /// A holder's timer fires.
     pub(super) fn begin_extension(&self, client: u8, call: &str) -> Vec<Row> {
-        let what =
-            format!("{}'s timer fires: it extends its lease, and will ask each master; that counts from now", self.step.lane);
+        let what = format!(
+            "{}'s timer fires: it extends its lease, and will ask each master; that counts from now",
+            self.step.lane
+        );
         self.alone(lane(client), call, Tone::Plain, what)
     }
 
@@ -217,6 +219,10 @@ impl Narrator<'_> {
     }
 
     fn shows_decision(&self, client: u8, says: String, tone: Tone) -> (String, Tone) {
-        if self.thread_after(client, 0).believes() && !self.is_extension(client) { ("HOLDS".to_owned(), Tone::Good) } else { (says, tone) }
+        if self.thread_after(client, 0).believes() && !self.is_extension(client) {
+            ("HOLDS".to_owned(), Tone::Good)
+        } else {
+            (says, tone)
+        }
     }
 }

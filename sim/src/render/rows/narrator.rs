@@ -237,8 +237,9 @@ impl Narrator<'_> {
             .unwrap_or_else(|| self.asked(client))
     }
 
-    pub(super) fn acting_master(&self) -> Option<u8> {
-        let acting = &self.step.state.acting_master()?.name;
+    /// The acting master of the group that a node is in, after the step.
+    pub(super) fn acting_master_beside(&self, node: u8) -> Option<u8> {
+        let acting = &self.step.state.acting_master_beside(self.config, node)?.name;
         (0..self.config.all_nodes()).find(|node| node_name(*node) == *acting)
     }
 

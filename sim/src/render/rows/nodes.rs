@@ -22,7 +22,7 @@ impl Narrator<'_> {
         let name = &self.step.lane;
         let old = self.node_after(node).follows.as_ref();
         let old = old.and_then(|old| (0..self.config.nodes()).find(|node| node_name(*node) == *old));
-        let Some(master) = old.or_else(|| self.acting_master()) else {
+        let Some(master) = old.or_else(|| self.acting_master_beside(node)) else {
             return Row::of(self.step, format!("{name} applies the next effect{left}")).showing(
                 Lane::Node(node),
                 text,
@@ -145,7 +145,7 @@ impl Narrator<'_> {
             };
             return self.alone(Lane::Node(node), finds, Tone::Plain, what);
         }
-        let is_old = self.step.state.acting_master().is_none_or(|acting| acting.name != *name);
+        let is_old = self.step.state.acting_master_beside(self.config, node).is_none_or(|acting| acting.name != *name);
         let what = if is_old {
             format!("{name} restarts, and still believes it is the master")
         } else {
@@ -237,7 +237,8 @@ impl Narrator<'_> {
 
     pub(super) fn resume_node(&self, node: u8) -> Vec<Row> {
         let now = self.node_after(node);
-        let is_replaced = self.step.state.acting_master().is_some_and(|acting| acting.name != self.step.lane);
+        let is_replaced =
+            self.step.state.acting_master_beside(self.config, node).is_some_and(|acting| acting.name != self.step.lane);
         let mut what = format!("{} goes on", self.step.lane);
         if now.is_master() && is_replaced {
             what += ", and still believes it is the master";

@@ -135,6 +135,11 @@ impl Narrator<'_> {
             Action::LateAsk { client, node } => self.ask_late(client, node),
             Action::ArriveLate { client, node } => self.arrive_late(client, node),
             Action::ReleaseAt { client, node } => self.release_at(client, node),
+            Action::DiscoverMaster { client, node } => {
+                let master = node_name(node);
+                let what = format!("{name} learns that {master} is the master of its group");
+                self.alone(Lane::Thread { client, thread: 0 }, format!("finds {master}"), Tone::Plain, what)
+            }
             Action::Discover { client } => {
                 let master = &self.client_after(client).master;
                 let what = format!("{name} learns that {master} is the master");

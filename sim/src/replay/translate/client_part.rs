@@ -162,6 +162,7 @@ impl ClientPart {
             | Action::Work { .. }
             | Action::Arrive { .. }
             | Action::Discover { .. }
+            | Action::DiscoverMaster { .. }
             | Action::GoBack { .. }
             | Action::StartClient { .. }
             | Action::PauseClient { .. }

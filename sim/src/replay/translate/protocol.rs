@@ -376,6 +376,7 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ActionKind::Work
         | ActionKind::Arrive
         | ActionKind::Discover
+        | ActionKind::DiscoverMaster
         | ActionKind::Resume
         | ActionKind::Register
         | ActionKind::Unregister

@@ -264,9 +264,7 @@ impl Translator {
                 let release_id = format!("release-{}", step.number);
                 Some(self.translation.release(self.context(client), &caller_of(client, thread), &release_id))
             }
-            ScriptVerb::Renew { client } => {
-                Some(self.translation.renew(self.context(client), &caller_of(client, 0)))
-            }
+            ScriptVerb::Renew { client } => Some(self.translation.renew(self.context(client), &caller_of(client, 0))),
             _ => None,
         }
     }

@@ -86,6 +86,7 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::ShutdownNode { .. }
             | Action::Promote { .. }
             | Action::Discover { .. }
+            | Action::DiscoverMaster { .. }
             | Action::Resync { .. }
             | Action::LeaveMaster { .. }
             | Action::Replicate { .. }
