@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use lockstep_model::LockKind;
-use lockstep_redis::locks::red::{self, RedLock, RedReply};
+use lockstep_redis::locks::red::{self, RedExtensionReply, RedLock, RedReply};
 use lockstep_redis::{Call, HoldValue, Names, Scripts};
 use lockstep_sim::replay::{ServerConnection, ServerNode};
 use lockstep_tests::servers::{START_MS, for_every_version_at_once};
@@ -22,7 +22,7 @@ pub const PROOFS: KindProofs = KindProofs {
     has_every_fault: false,
 };
 
-const WRONG: [WrongScript; 4] = [
+const WRONG: [WrongScript; 6] = [
     WrongScript {
         script: "red/acquire",
         rule: "taken although a key is there",
@@ -37,6 +37,22 @@ const WRONG: [WrongScript; 4] = [
         right: ", 'px', lease_ms",
         instead: "",
         scenario: "red-three-masters-two-clients",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "red/extend",
+        rule: "whatever is there is extended",
+        right: "if redis.call('get', lock) ~= value then",
+        instead: "if redis.call('exists', lock) == 0 then",
+        scenario: "red-extension-loses-majority-never-stops",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "red/extend",
+        rule: "no TTL is set",
+        right: "redis.call('pexpire', lock, lease_ms)",
+        instead: "",
+        scenario: "red-extension",
         caught_by: "keys on n1",
     },
     WrongScript {
@@ -59,7 +75,11 @@ const WRONG: [WrongScript; 4] = [
 
 fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
     let (names, value) = (Names::of("red"), value("A", 1));
-    vec![red::acquire(scripts, &names, &value, lease(60_000)), red::release(scripts, &names, &value)]
+    vec![
+        red::acquire(scripts, &names, &value, lease(60_000)),
+        red::extend(scripts, &names, &value, lease(60_000)),
+        red::release(scripts, &names, &value),
+    ]
 }
 
 fn value(client: &str, round: u64) -> HoldValue {
@@ -69,13 +89,15 @@ fn value(client: &str, round: u64) -> HoldValue {
 #[test]
 fn random_histories_agree_on_every_server() {
     // Each scenario needs servers of its own, and one with every fault is played elsewhere (`worlds`).
-    const SCENARIOS: [&str; 6] = [
+    const SCENARIOS: [&str; 8] = [
         "red-three-masters-three-clients",
         "red-five-masters-two-clients",
         "red-restart-with-fsync",
         "red-clock-jump",
         "red-late-ask",
         "red-wait-limit-ends",
+        "red-extension-loses-majority-never-stops",
+        "red-failover-of-one-master",
     ];
     random_histories_among(LockKind::Red, |scenario| SCENARIOS.contains(&scenario.name.as_str()));
 }
@@ -157,5 +179,43 @@ fn a_grant_of_all_masters_is_none_if_nothing_is_left_of_the_lease() {
         let mut lock = lock_on(&masters, Duration::from_mins(1));
         assert_eq!(lock.acquire(&value("A", 1), lease(60_000)), RedReply::NotValid { granted: 3 });
         assert_eq!(stored(&masters), [None, None, None]);
+    });
+}
+
+/// How long each master keeps the key, ms; less than 0: it has none.
+fn left_ms(masters: &[ServerNode]) -> Vec<i64> {
+    let on = |master: &ServerNode| redis::cmd("PTTL").arg("lock").query(&mut master.connect().expect("a connection"));
+    masters.iter().map(|master| on(master).expect("an answer")).collect()
+}
+
+#[test]
+fn an_extension_sets_the_lease_anew_where_most_masters_store_the_round() {
+    on_three_masters(|masters| {
+        let mut lock = lock_on(&masters, DRIFT);
+        assert!(matches!(lock.acquire(&value("A", 1), lease(60_000)), RedReply::Valid { .. }));
+        let extended = lock.extend(&value("A", 1), lease(90_000));
+        assert!(
+            matches!(extended, RedExtensionReply::Extended { left } if left + DRIFT <= Duration::from_millis(90_000))
+        );
+        assert_eq!(left_ms(&masters), [90_000; 3], "clocks stand still");
+        // An older round, and another client, extend nothing.
+        for other in [value("A", 2), value("B", 1)] {
+            assert_eq!(lock.extend(&other, lease(120_000)), RedExtensionReply::NotExtended { extended: 0 });
+        }
+        assert_eq!(left_ms(&masters), [90_000; 3]);
+    });
+}
+
+#[test]
+fn an_extension_of_fewer_masters_than_most_does_not_count_and_releases_nothing() {
+    on_three_masters(|masters| {
+        let mut lock = lock_on(&masters, DRIFT);
+        assert!(matches!(lock.acquire(&value("A", 1), lease(60_000)), RedReply::Valid { .. }));
+        for master in &masters[..2] {
+            redis::cmd("DEL").arg("lock").query::<()>(&mut master.connect().expect("a connection")).expect("a command");
+        }
+        assert_eq!(lock.extend(&value("A", 1), lease(90_000)), RedExtensionReply::NotExtended { extended: 1 });
+        assert_eq!(stored(&masters), [None, None, Some("A:1:1".to_owned())]);
+        assert_eq!(left_ms(&masters)[2], 90_000, "what one master has extended stays so");
     });
 }

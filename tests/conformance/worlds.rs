@@ -91,6 +91,7 @@ story = "Clients that ask three masters, which crash, restart, stand still, refu
 lock = "KIND"
 [time]
 lease = 4
+renew_every = 1
 wait_limit = 6
 hold_at_most = 2
 drift = 1

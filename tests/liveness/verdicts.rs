@@ -87,8 +87,8 @@ const NEVER_BROKEN_BESIDE_A_QUEUE: [Property; 2] = [Property::FreedAfterCrash, P
 /// What has a deadline by the clocks of clients is free after it, also where the key has lost its TTL.
 const NEVER_BROKEN_OF_VALUES: [Property; 1] = [Property::FreedAfterCrash];
 
-/// A key that is set with its TTL by one command, and that nothing writes to afterwards, ends.
-const NEVER_BROKEN_OF_MASTERS: [Property; 1] = [Property::FreedAfterCrash];
+/// A key that is set with its TTL by one command ends, unless a holder extends it that believes.
+const NEVER_BROKEN_OF_MASTERS: [Property; 2] = [Property::FreedAfterCrash, Property::NoOrphan];
 
 /// For every lock kind, each property that says something of it holds in some scenario and is violated in another.
 #[test]

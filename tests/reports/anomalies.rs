@@ -329,6 +329,10 @@ const GROUPS: [AnomalyGroup; 14] = [
             "red-most-masters-dead",
             "red-master-stands-still",
             "red-master-refuses-writes",
+            "red-extension-loses-majority-never-stops",
+            "red-extension-loses-majority",
+            "red-failover-of-one-master",
+            "red-failover-without-lag",
             "red-three-masters-two-clients",
             "red-five-masters-two-clients",
             "red-three-masters-three-clients",
@@ -410,7 +414,9 @@ const ALLOWED_FOR: ScenarioLine = ("time", "drift", "1");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 52] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 54] = [
+    ("red-extension-loses-majority-never-stops", &[BY_ITS_CLOCK]),
+    ("red-failover-of-one-master", &[AT_ONCE]),
     ("red-restart-without-data", &[AWAY_FOR_A_LEASE]),
     ("red-restart-delayed-too-little", &[AWAY_FOR_A_LEASE]),
     ("red-pause-before-the-look-unchecked", &[CHECKED]),

@@ -1,19 +1,25 @@
 //! A lock on several independent masters, in worlds whose verdicts can be worked out by hand.
 
-use lockstep_model::{Property, Verdict};
+use std::collections::{HashSet, VecDeque};
+
+use lockstep_model::locks::CallStore;
+use lockstep_model::{Action, Config, InLayout, Layout, Property, Verdict, World, in_layout, step};
 use lockstep_sim::check::{CheckOutcome, Engine};
 use lockstep_sim::scenario::Scenario;
 
-use crate::{exhaust, verdict};
+use crate::{exhaust, scenario, verdict};
 
-/// Two clients that hold for as long as their validity, on so many masters.
-fn on_masters(groups: u8, time: &str, cluster: &str, faults: &str) -> CheckOutcome {
+/// Two clients on so many masters. With `stops_at = 'validity'` they hold for as long as that, unless the times say less.
+fn world_of(groups: u8, stops_at: &str, time: &str, cluster: &str, faults: &str) -> Scenario {
     let text = format!(
-        "story = 'Masters.'\nlock = 'red'\n[time]\nlease = 4\n{time}\n[clients]\ncount = 2\nacquires = 1\nstops_at = 'validity'\n\
+        "story = 'Masters.'\nlock = 'red'\n[time]\nlease = 4\n{time}\n[clients]\ncount = 2\nacquires = 1\nstops_at = '{stops_at}'\n\
          [cluster]\ngroups = {groups}\n{cluster}\n[protocol]\nprofile = 'lockstep'\n[faults]\n{faults}"
     );
-    let scenario = Scenario::parse("masters", &text).unwrap_or_else(|error| panic!("{}", error.report(false)));
-    exhaust(&scenario, Engine::Native)
+    Scenario::parse("masters", &text).unwrap_or_else(|error| panic!("{}", error.report(false)))
+}
+
+fn on_masters(groups: u8, time: &str, cluster: &str, faults: &str) -> CheckOutcome {
+    exhaust(&world_of(groups, "validity", time, cluster, faults), Engine::Native)
 }
 
 const RESTART: &str = "crash_node = 1\nrestart_node = 1\n";
@@ -53,4 +59,100 @@ fn a_late_ask_leaves_a_key_behind_a_call_and_nobody_holds_twice() {
     assert_eq!(verdict(&found, Property::AllOrNone), Verdict::Violated);
     assert_eq!(verdict(&found, Property::OneBeliever), Verdict::Holds);
     assert_eq!(verdict(&found, Property::NoOrphan), Verdict::Holds, "the key ends with its lease");
+}
+
+/// What only a look at the clock can stop is violated without one; what no look can stop is violated with it as well.
+#[test]
+fn each_attack_has_the_verdict_that_its_client_s_look_at_the_clock_gives_it() {
+    const SHORT: &str = "hold_at_most = 1";
+    let (holds, violated) = (Verdict::Holds, Verdict::Violated);
+    for (what, time, faults, looking, not_looking) in [
+        ("restart", SHORT, RESTART, violated, violated),
+        ("jump", "hold_at_most = 1\njump = 4", "clock_jump = 1\n", violated, violated),
+        ("evicted key", SHORT, "vanish_key = 1\n", violated, violated),
+        ("pause", SHORT, "pause_client = 1\n", violated, violated),
+        ("slow reply", SHORT, "slow_reply = 1\n", holds, violated),
+        ("late ask", SHORT, "late_ask = 1\n", holds, holds),
+        ("long work", "hold_at_most = 5", "", holds, violated),
+        ("lost extension", "renew_every = 2\nhold_at_most = 5", "lose_ask = 2\n", holds, violated),
+        ("one lost extension", "renew_every = 2\nhold_at_most = 5", "lose_ask = 1\n", holds, holds),
+        ("late extension", "renew_every = 2\nhold_at_most = 5", "slow_reply = 1\n", holds, violated),
+    ] {
+        for (stops_at, expected) in [("validity", looking), ("never", not_looking)] {
+            let found = exhaust(&world_of(3, stops_at, time, "", faults), Engine::Native);
+            assert_eq!(verdict(&found, Property::OneBeliever), expected, "{what}, stops_at {stops_at}");
+        }
+    }
+}
+
+/// Worlds that differ by which master is which, or which client, are one.
+#[test]
+fn every_order_of_masters_and_clients_has_the_same_canonical_form() {
+    struct Orders;
+    impl InLayout for Orders {
+        type Output = usize;
+
+        fn run<Y: Layout>(self, config: &Config) -> usize {
+            const WORLDS: usize = 3_000;
+            let all = Action::all(config);
+            let first = World::<Y>::initial(config);
+            let (mut met, mut open) = (HashSet::from([first]), VecDeque::from([first]));
+            // Deep worlds as well as shallow ones: every second one that is looked at is the newest.
+            while let Some(world) = if met.len() % 2 == 0 { open.pop_back() } else { open.pop_front() } {
+                for &action in &all {
+                    let Some(next) = step(config, &world, action) else { continue };
+                    if met.len() < WORLDS && met.insert(next.world) {
+                        open.push_back(next.world);
+                    }
+                }
+            }
+            for world in &met {
+                let canonical = world.canonical(config);
+                for order in ORDERS {
+                    let other = with_masters_in(world, order);
+                    assert_eq!(other.canonical(config), canonical, "masters in the order {order:?}: {world:?}");
+                }
+                assert_eq!(canonical.canonical(config), canonical);
+            }
+            met.len()
+        }
+    }
+
+    const ORDERS: [[u8; 5]; 5] = [[0, 2, 1, 3, 4], [1, 0, 2, 3, 4], [1, 2, 0, 3, 4], [2, 0, 1, 3, 4], [2, 1, 0, 3, 4]];
+
+    fn with_masters_in<Y: Layout>(world: &World<Y>, order: [u8; 5]) -> World<Y> {
+        let mut other = *world;
+        for (place, &old) in order.iter().enumerate() {
+            other.groups.as_mut()[place] = world.groups.as_ref()[usize::from(old)];
+        }
+        for call in other.calls.as_mut() {
+            *call = CallStore::of(call.get().in_order(&order));
+        }
+        other
+    }
+
+    let many_faults =
+        "late_ask = 2\nslow_reply = 1\nlose_ask = 1\ncrash_node = 1\nrestart_node = 1\npause_client = 1\n";
+    let worlds = [
+        world_of(3, "validity", "renew_every = 2\nhold_at_most = 3", "", many_faults),
+        world_of(3, "never", "hold_at_most = 1", "replicas = 1", "crash_node = 1\nlose_ask = 1\n"),
+        scenario("red-three-masters-three-clients"),
+    ];
+    for world in worlds {
+        assert!(in_layout(&world.config, Orders) >= 1_000);
+    }
+}
+
+/// A failover inside one group is as a restart without data: enough where two majorities have one master in common. Where a replica has
+/// everything before the answer, nothing is lost.
+#[test]
+fn a_failover_that_loses_the_key_of_one_master_is_enough_for_a_second_majority() {
+    for (groups, cluster, expected) in [
+        (2, "replicas = 1", Verdict::Holds),
+        (3, "replicas = 1", Verdict::Violated),
+        (3, "replicas = 1\nlag = 0", Verdict::Holds),
+    ] {
+        let found = on_masters(groups, "hold_at_most = 1\nwait_limit = 0", cluster, "crash_node = 1\n");
+        assert_eq!(verdict(&found, Property::OneBeliever), expected, "{groups}, {cluster}");
+    }
 }
