@@ -150,13 +150,11 @@ impl<C: ConnectionLike> RedLock<C> {
             matches!(master.ask(|scripts, names| acquire(scripts, names, value, lease)), Ok(RedAcquireReply::Granted))
         };
         let granted = self.masters.iter_mut().map(is_granted).filter(|granted| *granted).count();
-        match self.validity_of(granted, lease, begun) {
-            Some(left) => RedReply::Valid { left },
-            None => {
-                self.release(value);
-                RedReply::NotValid { granted }
-            }
+        if let Some(left) = self.validity_of(granted, lease, begun) {
+            return RedReply::Valid { left };
         }
+        self.release(value);
+        RedReply::NotValid { granted }
     }
 
     /// Sets the lease to its full length again on every master that stores the value of this round, one after the other. It counts only if

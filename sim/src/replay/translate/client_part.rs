@@ -128,7 +128,6 @@ impl ClientPart {
             Action::AskMaster { client, .. } | Action::SlowReply { client, .. } | Action::ArriveLate { client, .. } => {
                 Self::Asks(ScriptVerb::Acquire { client, thread: 0 })
             }
-            Action::ExtendAt { client, .. } => Self::Asks(ScriptVerb::Renew { client }),
             Action::ReleaseAt { client, .. } => Self::Asks(ScriptVerb::Release { client, thread: 0 }),
             Action::Release { client, thread }
             | Action::GiveBack { client, thread }
@@ -137,7 +136,7 @@ impl ClientPart {
             Action::GiveUp { client, thread } => Self::Asks(ScriptVerb::LeaveQueue { client, thread }),
             Action::SetTtl { client, thread } => Self::Asks(ScriptVerb::SetTtl { client, thread }),
             Action::ReadToken { client, thread } => Self::Asks(ScriptVerb::ReadToken { client, thread }),
-            Action::Renew { client } | Action::RenewAcknowledged { client } => Self::Asks(ScriptVerb::Renew { client }),
+            Action::Renew { client } | Action::RenewAcknowledged { client } | Action::ExtendAt { client, .. } => Self::Asks(ScriptVerb::Renew { client }),
             Action::ForceRelease { .. } => Self::Asks(ScriptVerb::ForceRelease),
             Action::Confirm { client, thread } => Self::Confirms { client, thread },
             Action::Deliver { client } | Action::LoseMessage { client } => Self::TakesMessage { client },
