@@ -194,9 +194,7 @@ fn an_extension_sets_the_lease_anew_where_most_masters_store_the_round() {
         let mut lock = lock_on(&masters, DRIFT);
         assert!(matches!(lock.acquire(&value("A", 1), lease(60_000)), RedReply::Valid { .. }));
         let extended = lock.extend(&value("A", 1), lease(90_000));
-        assert!(
-            matches!(extended, RedExtensionReply::Extended { left } if left + DRIFT <= Duration::from_secs(90))
-        );
+        assert!(matches!(extended, RedExtensionReply::Extended { left } if left + DRIFT <= Duration::from_secs(90)));
         assert_eq!(left_ms(&masters), [90_000; 3], "clocks stand still");
         // An older round, and another client, extend nothing.
         for other in [value("A", 2), value("B", 1)] {

@@ -55,10 +55,6 @@ impl Translation for MultiTranslation {
         ReentrantTranslation.renew_several(context, batch)
     }
 
-    fn force_release(&self, _: &RequestContext, _: u64) -> Option<ScriptRequest> {
-        None
-    }
-
     fn unlock_channel(&self, context: &RequestContext, waiter: &HolderId) -> Option<UnlockChannel> {
         ReentrantTranslation.unlock_channel(context, waiter)
     }

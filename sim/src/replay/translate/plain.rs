@@ -1,12 +1,11 @@
 //! The plain lock: `SET NX PX`, and scripts that compare before they write. Redisson has no such lock.
 
 use lockstep_model::config::{AcquireRule, ExtendRule, LockKind, ReleaseRule};
-use lockstep_redis::HolderId;
 use lockstep_redis::locks::plain::{self, PlainAcquireReply, PlainExpireReply, PlainExtendReply, PlainReleaseReply};
 
 use super::replies::{ACQUIRED, BUSY, NO_TTL_SET, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED, TTL_SET};
 use super::request::ScriptRequest;
-use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
+use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation};
 
 /// Speaks for the clients of a plain lock.
 pub struct PlainTranslation;
@@ -71,14 +70,6 @@ impl Translation for PlainTranslation {
             };
             words.to_owned()
         })
-    }
-
-    fn force_release(&self, _: &RequestContext, _: u64) -> Option<ScriptRequest> {
-        None
-    }
-
-    fn unlock_channel(&self, _: &RequestContext, _: &HolderId) -> Option<UnlockChannel> {
-        None
     }
 
     fn busy_words(&self, _: Option<i64>) -> String {

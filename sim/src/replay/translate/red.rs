@@ -1,12 +1,11 @@
 //! The lock on several masters: what each of them is asked. Redisson's form of it, `RedissonRedLock`, is another one.
 
 use lockstep_model::config::LockKind;
-use lockstep_redis::HolderId;
 use lockstep_redis::locks::red::{self, RedAcquireReply, RedExtendReply, RedReleaseReply};
 
 use super::replies::{ACQUIRED, BUSY, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED};
 use super::request::ScriptRequest;
-use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
+use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation};
 
 /// Speaks for the clients of a lock on several masters.
 pub struct RedTranslation;
@@ -47,14 +46,6 @@ impl Translation for RedTranslation {
             };
             words.to_owned()
         })
-    }
-
-    fn force_release(&self, _: &RequestContext, _: u64) -> Option<ScriptRequest> {
-        None
-    }
-
-    fn unlock_channel(&self, _: &RequestContext, _: &HolderId) -> Option<UnlockChannel> {
-        None
     }
 
     fn busy_words(&self, _: Option<i64>) -> String {

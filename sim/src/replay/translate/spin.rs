@@ -2,13 +2,13 @@
 //! without.
 
 use lockstep_model::config::LockKind;
+use lockstep_redis::ReleaseReceipt;
 use lockstep_redis::locks::spin;
-use lockstep_redis::{HolderId, ReleaseReceipt};
 
 use super::counted_hold::{acquire_words, force_release_words, release_words, renew_words};
 use super::replies::busy_for;
 use super::request::ScriptRequest;
-use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
+use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation};
 
 /// Speaks for the clients of a spin lock.
 pub struct SpinTranslation;
@@ -42,10 +42,6 @@ impl Translation for SpinTranslation {
     fn force_release(&self, context: &RequestContext, _: u64) -> Option<ScriptRequest> {
         let call = spin::force_release(&context.scripts, &context.names);
         Some(ScriptRequest::new(call, force_release_words))
-    }
-
-    fn unlock_channel(&self, _: &RequestContext, _: &HolderId) -> Option<UnlockChannel> {
-        None
     }
 
     fn busy_words(&self, remaining_ms: Option<i64>) -> String {

@@ -1,12 +1,11 @@
 //! The toy lock, for tests only.
 
 use lockstep_model::LockKind;
-use lockstep_redis::HolderId;
 use lockstep_redis::locks::toy::{self, ToyReply};
 
 use super::replies::{ACQUIRED, BUSY, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED};
 use super::request::ScriptRequest;
-use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
+use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation};
 
 /// Speaks for the clients of a toy lock.
 pub struct ToyTranslation;
@@ -29,14 +28,6 @@ impl Translation for ToyTranslation {
     fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let call = toy::renew(&context.scripts, &context.names, &caller.holder, context.lease);
         ScriptRequest::new(call, |reply| words(reply, RENEWED, NOT_RENEWED))
-    }
-
-    fn force_release(&self, _: &RequestContext, _: u64) -> Option<ScriptRequest> {
-        None
-    }
-
-    fn unlock_channel(&self, _: &RequestContext, _: &HolderId) -> Option<UnlockChannel> {
-        None
     }
 
     fn busy_words(&self, _: Option<i64>) -> String {

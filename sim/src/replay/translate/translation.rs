@@ -137,11 +137,17 @@ pub trait Translation: Sync {
     }
 
     /// Frees the lock, no matter who holds it. `now_ms`: the caller's wall clock. `None`: the kind has no such request.
-    fn force_release(&self, context: &RequestContext, now_ms: u64) -> Option<ScriptRequest>;
+    fn force_release(&self, context: &RequestContext, now_ms: u64) -> Option<ScriptRequest> {
+        let _ = (context, now_ms);
+        None
+    }
 
     /// Where a release publishes, as far as this waiter hears it. `None`: the kind publishes nothing, and its clients do not
     /// subscribe.
-    fn unlock_channel(&self, context: &RequestContext, waiter: &HolderId) -> Option<UnlockChannel>;
+    fn unlock_channel(&self, context: &RequestContext, waiter: &HolderId) -> Option<UnlockChannel> {
+        let _ = (context, waiter);
+        None
+    }
 
     /// What this action publishes, in kinds with more than one message. `None`: the message of the channel.
     fn message_of(&self, action: Action) -> Option<&'static str> {

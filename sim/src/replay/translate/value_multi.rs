@@ -72,10 +72,6 @@ impl Translation for ValueMultiTranslation {
         })
     }
 
-    fn force_release(&self, _context: &RequestContext, _now_ms: u64) -> Option<ScriptRequest> {
-        None
-    }
-
     fn unlock_channel(&self, context: &RequestContext, _: &HolderId) -> Option<UnlockChannel> {
         Some(UnlockChannel { name: context.names.channel(), message: value_multi::UNLOCK_MESSAGE })
     }

@@ -30,16 +30,6 @@ impl ServerGroups {
         program: (&ServerProgram, bool),
         config: &Config,
         setup: &[Cmd],
-        watch: Option<SentinelWatch>,
-    ) -> Result<Self, ReplayError> {
-        Self::start_several(config.cluster.groups, program, config, setup, watch)
-    }
-
-    fn start_several(
-        count: u8,
-        program: (&ServerProgram, bool),
-        config: &Config,
-        setup: &[Cmd],
         mut watch: Option<SentinelWatch>,
     ) -> Result<Self, ReplayError> {
         let size = usize::from(config.nodes());
@@ -48,7 +38,7 @@ impl ServerGroups {
             let watch = watch.take();
             ServerGroup::start(program, (config, usize::from(group) * size), setup.to_vec(), watch)
         };
-        (0..count.max(1)).map(start).collect::<Result<_, _>>().map(|groups| Self { groups })
+        (0..config.cluster.groups).map(start).collect::<Result<_, _>>().map(|groups| Self { groups })
     }
 
     /// The program that the servers run.
@@ -250,22 +240,23 @@ mod tests {
         paths.iter().map(find).collect()
     }
 
-    /// A world without faults, with so many replicas in each group. Replicas may lag as long as they like, and a clock would jump
+    /// A world without faults, with so many groups, and replicas in each. Replicas may lag as long as they like, and a clock would jump
     /// by three ticks.
-    fn config(program: &ServerProgram, replicas: u8) -> Config {
+    fn config(program: &ServerProgram, groups: u8, replicas: u8) -> Config {
         let mut config = scenario::builtin().into_iter().next().expect("a scenario").config;
         (config.time.tick_ms, config.time.jump) = (1000, 3);
         config.faults = Faults::default();
         let cluster = &mut config.cluster;
-        (cluster.replicas, cluster.lag, cluster.ttls) = (replicas, Bound::Any, program.ttls());
+        (cluster.groups, cluster.replicas) = (groups, replicas);
+        (cluster.lag, cluster.ttls) = (Bound::Any, program.ttls());
         (cluster.min_replicas, cluster.wait_for, cluster.fsync) = (0, 0, Fsync::None);
         config
     }
 
     /// Servers that are at the begin of a history.
     fn start(program: &ServerProgram, groups: u8, replicas: u8) -> ServerGroups {
-        let config = config(program, replicas);
-        let started = ServerGroups::start_several(groups, (program, false), &config, &[], None);
+        let config = config(program, groups, replicas);
+        let started = ServerGroups::start((program, false), &config, &[], None);
         let mut servers = started.unwrap_or_else(|error| panic!("{program}: {error}"));
         servers.reset().unwrap();
         servers
