@@ -385,12 +385,12 @@ fn difference(trace: &Trace, mine: &Value, error: &TraceError) -> TraceFileProbl
     let what = match error {
         &TraceError::NotEnabled { step, action } => {
             let actor = words::actor(&trace.config, action);
-            format!("step {step} cannot happen: \"{actor} {}\" is not possible there", words::does(action))
+            format!("step {step} cannot happen: \"{actor} {}\" is not possible there", words::does_where(action))
         }
         TraceError::DoesNotClose => "its loop does not end in the state in which it starts".to_owned(),
         &TraceError::Unfair { action } => {
             let actor = words::actor(&trace.config, action);
-            format!("its loop is not fair: \"{actor} {}\" is possible and never happens", words::does(action))
+            format!("its loop is not fair: \"{actor} {}\" is possible and never happens", words::does_where(action))
         }
         TraceError::Differs { step: 0 } => "the first state is not that of the configuration".to_owned(),
         TraceError::Differs { step } => format!("step {step} differs from the model"),

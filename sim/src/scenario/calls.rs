@@ -265,20 +265,17 @@ fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize
     }
 }
 
-const RESEND: [(&str, Option<Resend>); 3] =
-    [("none", Some(Resend::None)), ("release", Some(Resend::Release)), ("all", Some(Resend::All))];
-const REFUSED_CALLS: [(&str, Option<RefusedCall>); 2] =
-    [("throw", Some(RefusedCall::Throw)), ("retry", Some(RefusedCall::Retry))];
-const UNANSWERED_ASKS: [(&str, Option<UnansweredAsk>); 2] =
-    [("throw", Some(UnansweredAsk::Throw)), ("refuse", Some(UnansweredAsk::Refuse))];
-const REQUEST_IDS: [(&str, Option<RequestId>); 2] =
-    [("per-release", Some(RequestId::PerRelease)), ("per-try", Some(RequestId::PerTry))];
-const REGISTRATIONS: [(&str, Option<Registration>); 2] =
-    [("before-answer", Some(Registration::BeforeAnswer)), ("unordered", Some(Registration::Unordered))];
-const STALE_RENEWALS: [(&str, Option<StaleRenewal>); 2] =
-    [("believe", Some(StaleRenewal::Believe)), ("ignore", Some(StaleRenewal::Ignore))];
-const INTERRUPTED_ACQUIRES: [(&str, Option<InterruptedAcquire>); 3] = [
-    ("renew", Some(InterruptedAcquire::Renew)),
-    ("keep", Some(InterruptedAcquire::Keep)),
-    ("release", Some(InterruptedAcquire::Release)),
+const RESEND: [(&str, Resend); 3] = [("none", Resend::None), ("release", Resend::Release), ("all", Resend::All)];
+const REFUSED_CALLS: [(&str, RefusedCall); 2] = [("throw", RefusedCall::Throw), ("retry", RefusedCall::Retry)];
+const UNANSWERED_ASKS: [(&str, UnansweredAsk); 2] =
+    [("throw", UnansweredAsk::Throw), ("refuse", UnansweredAsk::Refuse)];
+const REQUEST_IDS: [(&str, RequestId); 2] = [("per-release", RequestId::PerRelease), ("per-try", RequestId::PerTry)];
+const REGISTRATIONS: [(&str, Registration); 2] =
+    [("before-answer", Registration::BeforeAnswer), ("unordered", Registration::Unordered)];
+const STALE_RENEWALS: [(&str, StaleRenewal); 2] =
+    [("believe", StaleRenewal::Believe), ("ignore", StaleRenewal::Ignore)];
+const INTERRUPTED_ACQUIRES: [(&str, InterruptedAcquire); 3] = [
+    ("renew", InterruptedAcquire::Renew),
+    ("keep", InterruptedAcquire::Keep),
+    ("release", InterruptedAcquire::Release),
 ];

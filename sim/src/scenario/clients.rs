@@ -151,7 +151,7 @@ impl Sections<'_> {
 
 /// The switches in this table. `otherwise`: what they are without a profile.
 pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Protocol> {
-    let profiles = Profile::ALL.map(|profile| (profile.name(), Some(profile)));
+    let profiles = Profile::ALL.map(|profile| (profile.name(), profile));
     let profile = section.word_or_near("profile", "profile", &profiles, |word| {
         Profile::of_redisson(word.strip_prefix("redisson-")?).map(Profile::name)
     });
@@ -163,7 +163,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let missed_renewal = section.word("missed_renewal", "reaction to a missed renewal", &MISSED_RENEWALS);
     let failed_renewal = section.word("failed_renewal", "reaction to a failed renewal", &FAILED_RENEWALS);
     let remembered_lease = section.word("remembered_lease", "memory of a lock object", &REMEMBERED_LEASES);
-    let wait_rules = [("any", Some(WaitRule::Any)), ("all", Some(WaitRule::All)), ("ignored", Some(WaitRule::Ignored))];
+    let wait_rules = [("any", WaitRule::Any), ("all", WaitRule::All), ("ignored", WaitRule::Ignored)];
     let wait_rule = section.word("wait_rule", "rule for WAIT", &wait_rules);
     let wait_after = section.word("wait_after", "place of a WAIT", &WAIT_AFTER);
     let value = section.word("value", "rule for values", &VALUE_RULES);
@@ -243,80 +243,67 @@ pub(super) fn note(parts: &Parts, sections: &Sections<'_>) {
     }
 }
 
-const RENEWAL_TIMERS: [(&str, Option<RenewalTimer>); 3] = [
-    ("per-lock", Some(RenewalTimer::PerLock)),
-    ("shared", Some(RenewalTimer::Shared)),
-    ("multiplying", Some(RenewalTimer::Multiplying)),
+const RENEWAL_TIMERS: [(&str, RenewalTimer); 3] =
+    [("per-lock", RenewalTimer::PerLock), ("shared", RenewalTimer::Shared), ("multiplying", RenewalTimer::Multiplying)];
+const WAIT_AFTER: [(&str, WaitAfter); 3] = [
+    ("grants", WaitAfter::Grants),
+    ("grants-and-renewals", WaitAfter::GrantsAndRenewals),
+    ("every-call", WaitAfter::EveryCall),
 ];
-const WAIT_AFTER: [(&str, Option<WaitAfter>); 3] = [
-    ("grants", Some(WaitAfter::Grants)),
-    ("grants-and-renewals", Some(WaitAfter::GrantsAndRenewals)),
-    ("every-call", Some(WaitAfter::EveryCall)),
+const ANSWERED_RECEIPTS: [(&str, AnsweredReceipt); 2] =
+    [("delete", AnsweredReceipt::Delete), ("keep", AnsweredReceipt::Keep)];
+const PARTIAL_RELEASES: [(&str, PartialRelease); 2] =
+    [("lower", PartialRelease::Lower), ("ignore", PartialRelease::Ignore)];
+const MISSED_RENEWALS: [(&str, MissedRenewal); 4] = [
+    ("lower-first", MissedRenewal::LowerFirst),
+    ("stop-timer", MissedRenewal::StopTimer),
+    ("forget", MissedRenewal::Forget),
+    ("tell-holder", MissedRenewal::TellHolder),
 ];
-const ANSWERED_RECEIPTS: [(&str, Option<AnsweredReceipt>); 2] =
-    [("delete", Some(AnsweredReceipt::Delete)), ("keep", Some(AnsweredReceipt::Keep))];
-const PARTIAL_RELEASES: [(&str, Option<PartialRelease>); 2] =
-    [("lower", Some(PartialRelease::Lower)), ("ignore", Some(PartialRelease::Ignore))];
-const MISSED_RENEWALS: [(&str, Option<MissedRenewal>); 4] = [
-    ("lower-first", Some(MissedRenewal::LowerFirst)),
-    ("stop-timer", Some(MissedRenewal::StopTimer)),
-    ("forget", Some(MissedRenewal::Forget)),
-    ("tell-holder", Some(MissedRenewal::TellHolder)),
+const REMEMBERED_LEASES: [(&str, RememberedLease); 2] =
+    [("until-released", RememberedLease::UntilReleased), ("for-good", RememberedLease::ForGood)];
+const LOCK_OBJECTS: [(&str, LockObjects); 2] = [("per-call", LockObjects::PerCall), ("shared", LockObjects::Shared)];
+const INTERRUPTED_WAITS: [(&str, InterruptedWait); 2] =
+    [("leave", InterruptedWait::Leave), ("swallow", InterruptedWait::Swallow)];
+const STOPS_AT: [(&str, StopsAt); 2] = [("never", StopsAt::Never), ("validity", StopsAt::Validity)];
+const VALUE_RULES: [(&str, ValueRule); 2] =
+    [("per-acquire", ValueRule::PerAcquire), ("per-client", ValueRule::PerClient)];
+const ACQUIRE_RULES: [(&str, AcquireRule); 3] = [
+    ("set-nx-px", AcquireRule::SetNxPx),
+    ("setnx-expire", AcquireRule::SetnxExpire),
+    ("own-or-free", AcquireRule::OwnOrFree),
 ];
-const REMEMBERED_LEASES: [(&str, Option<RememberedLease>); 2] =
-    [("until-released", Some(RememberedLease::UntilReleased)), ("for-good", Some(RememberedLease::ForGood))];
-const LOCK_OBJECTS: [(&str, Option<LockObjects>); 2] =
-    [("per-call", Some(LockObjects::PerCall)), ("shared", Some(LockObjects::Shared))];
-const INTERRUPTED_WAITS: [(&str, Option<InterruptedWait>); 2] =
-    [("leave", Some(InterruptedWait::Leave)), ("swallow", Some(InterruptedWait::Swallow))];
-const STOPS_AT: [(&str, Option<StopsAt>); 2] = [("never", Some(StopsAt::Never)), ("validity", Some(StopsAt::Validity))];
-const VALUE_RULES: [(&str, Option<ValueRule>); 2] =
-    [("per-acquire", Some(ValueRule::PerAcquire)), ("per-client", Some(ValueRule::PerClient))];
-const ACQUIRE_RULES: [(&str, Option<AcquireRule>); 3] = [
-    ("set-nx-px", Some(AcquireRule::SetNxPx)),
-    ("setnx-expire", Some(AcquireRule::SetnxExpire)),
-    ("own-or-free", Some(AcquireRule::OwnOrFree)),
+const RELEASE_RULES: [(&str, ReleaseRule); 2] = [("compare", ReleaseRule::Compare), ("delete", ReleaseRule::Delete)];
+const EXTEND_RULES: [(&str, ExtendRule); 2] = [("compare", ExtendRule::Compare), ("overwrite", ExtendRule::Overwrite)];
+const REFUSED_LEASES: [(&str, RefusedLease); 2] =
+    [("remembered", RefusedLease::Remembered), ("ignored", RefusedLease::Ignored)];
+const ROUND_LEASES: [(&str, RoundLease); 2] = [("multiplied", RoundLease::Multiplied), ("kept", RoundLease::Kept)];
+const FINAL_LEASES: [(&str, FinalLease); 2] = [("any-hold", FinalLease::AnyHold), ("own-hold", FinalLease::OwnHold)];
+const FAILED_PARTS: [(&str, FailedPart); 2] = [("stops", FailedPart::Stops), ("goes-on", FailedPart::GoesOn)];
+const INTERRUPTED_CALLS: [(&str, InterruptedCall); 2] =
+    [("goes-on", InterruptedCall::GoesOn), ("ends", InterruptedCall::Ends)];
+const PART_ORDERS: [(&str, PartOrder); 4] = [
+    ("in-order", PartOrder::InOrder),
+    ("reversed", PartOrder::Reversed),
+    ("first-only", PartOrder::FirstOnly),
+    ("second-only", PartOrder::SecondOnly),
 ];
-const RELEASE_RULES: [(&str, Option<ReleaseRule>); 2] =
-    [("compare", Some(ReleaseRule::Compare)), ("delete", Some(ReleaseRule::Delete))];
-const EXTEND_RULES: [(&str, Option<ExtendRule>); 2] =
-    [("compare", Some(ExtendRule::Compare)), ("overwrite", Some(ExtendRule::Overwrite))];
-const REFUSED_LEASES: [(&str, Option<RefusedLease>); 2] =
-    [("remembered", Some(RefusedLease::Remembered)), ("ignored", Some(RefusedLease::Ignored))];
-const ROUND_LEASES: [(&str, Option<RoundLease>); 2] =
-    [("multiplied", Some(RoundLease::Multiplied)), ("kept", Some(RoundLease::Kept))];
-const FINAL_LEASES: [(&str, Option<FinalLease>); 2] =
-    [("any-hold", Some(FinalLease::AnyHold)), ("own-hold", Some(FinalLease::OwnHold))];
-const FAILED_PARTS: [(&str, Option<FailedPart>); 2] =
-    [("stops", Some(FailedPart::Stops)), ("goes-on", Some(FailedPart::GoesOn))];
-const INTERRUPTED_CALLS: [(&str, Option<InterruptedCall>); 2] =
-    [("goes-on", Some(InterruptedCall::GoesOn)), ("ends", Some(InterruptedCall::Ends))];
-const PART_ORDERS: [(&str, Option<PartOrder>); 4] = [
-    ("in-order", Some(PartOrder::InOrder)),
-    ("reversed", Some(PartOrder::Reversed)),
-    ("first-only", Some(PartOrder::FirstOnly)),
-    ("second-only", Some(PartOrder::SecondOnly)),
+const READ_RELEASES: [(&str, ReadRelease); 2] =
+    [("ends-write-renewal", ReadRelease::EndsWriteRenewal), ("own-renewal", ReadRelease::OwnRenewal)];
+const TOKEN_RULES: [(&str, TokenRule); 2] =
+    [("with-grant", TokenRule::WithGrant), ("read-later", TokenRule::ReadLater)];
+const NO_TTL_ANSWERS: [(&str, NoTtlAnswer); 2] = [("grant", NoTtlAnswer::Grant), ("refusal", NoTtlAnswer::Refusal)];
+const READ_RENEWALS: [(&str, ReadRenewal); 3] = [
+    ("own-holds", ReadRenewal::OwnHolds),
+    ("all-holds", ReadRenewal::AllHolds),
+    ("fails-nested", ReadRenewal::FailsNested),
 ];
-const READ_RELEASES: [(&str, Option<ReadRelease>); 2] =
-    [("ends-write-renewal", Some(ReadRelease::EndsWriteRenewal)), ("own-renewal", Some(ReadRelease::OwnRenewal))];
-const TOKEN_RULES: [(&str, Option<TokenRule>); 2] =
-    [("with-grant", Some(TokenRule::WithGrant)), ("read-later", Some(TokenRule::ReadLater))];
-const NO_TTL_ANSWERS: [(&str, Option<NoTtlAnswer>); 2] =
-    [("grant", Some(NoTtlAnswer::Grant)), ("refusal", Some(NoTtlAnswer::Refusal))];
-const READ_RENEWALS: [(&str, Option<ReadRenewal>); 3] = [
-    ("own-holds", Some(ReadRenewal::OwnHolds)),
-    ("all-holds", Some(ReadRenewal::AllHolds)),
-    ("fails-nested", Some(ReadRenewal::FailsNested)),
-];
-const DOWNGRADES: [(&str, Option<Downgrade>); 2] =
-    [("silent", Some(Downgrade::Silent)), ("publishes", Some(Downgrade::Publishes))];
-const ELAPSED_TIMES: [(&str, Option<ElapsedTime>); 2] =
-    [("checked", Some(ElapsedTime::Checked)), ("ignored", Some(ElapsedTime::Ignored))];
-const INTERRUPTED_WAITERS: [(&str, Option<InterruptedWaiter>); 2] =
-    [("stays-queued", Some(InterruptedWaiter::StaysQueued)), ("leaves-queue", Some(InterruptedWaiter::LeavesQueue))];
-const ROLES: [(&str, Option<ClientRole>); 3] =
-    [("both", Some(ClientRole::Both)), ("reader", Some(ClientRole::Reader)), ("writer", Some(ClientRole::Writer))];
-const SUBSCRIBE_TO: [(&str, Option<SubscribeTo>); 2] =
-    [("master", Some(SubscribeTo::Master)), ("replica", Some(SubscribeTo::Replica))];
-const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =
-    [("retry", Some(FailedRenewal::Retry)), ("forget", Some(FailedRenewal::Forget))];
+const DOWNGRADES: [(&str, Downgrade); 2] = [("silent", Downgrade::Silent), ("publishes", Downgrade::Publishes)];
+const ELAPSED_TIMES: [(&str, ElapsedTime); 2] = [("checked", ElapsedTime::Checked), ("ignored", ElapsedTime::Ignored)];
+const INTERRUPTED_WAITERS: [(&str, InterruptedWaiter); 2] =
+    [("stays-queued", InterruptedWaiter::StaysQueued), ("leaves-queue", InterruptedWaiter::LeavesQueue)];
+const ROLES: [(&str, ClientRole); 3] =
+    [("both", ClientRole::Both), ("reader", ClientRole::Reader), ("writer", ClientRole::Writer)];
+const SUBSCRIBE_TO: [(&str, SubscribeTo); 2] = [("master", SubscribeTo::Master), ("replica", SubscribeTo::Replica)];
+const FAILED_RENEWALS: [(&str, FailedRenewal); 2] =
+    [("retry", FailedRenewal::Retry), ("forget", FailedRenewal::Forget)];

@@ -207,7 +207,7 @@ impl Sections<'_> {
 
     fn network(&self) -> Option<Network> {
         let network = &self.network;
-        let modes = [("atomic", Some(NetworkMode::Atomic)), ("split", Some(NetworkMode::Split))];
+        let modes = [("atomic", NetworkMode::Atomic), ("split", NetworkMode::Split)];
         let mode = network.word("mode", "network mode", &modes);
         let delay = network.ticks_or_any("delay", MAX_TICKS);
         Some(Network {
@@ -304,33 +304,28 @@ impl Sections<'_> {
     }
 }
 
-const FENCINGS: [(&str, Option<Fencing>); 3] =
-    [("none", Some(Fencing::None)), ("ideal", Some(Fencing::Ideal)), ("stored", Some(Fencing::Stored))];
-const ACCEPTED_TOKENS: [(&str, Option<AcceptedTokens>); 2] =
-    [("equal-or-newer", Some(AcceptedTokens::EqualOrNewer)), ("newer", Some(AcceptedTokens::Newer))];
-const WRITE_DELAYS: [(&str, Option<WriteDelay>); 2] =
-    [("none", Some(WriteDelay::None)), ("any", Some(WriteDelay::Any))];
-const TTLS: [(&str, Option<Ttls>); 2] = [("absolute", Some(Ttls::Absolute)), ("relative", Some(Ttls::Relative))];
-const WAYS_TO_LEAVE: [(&str, Option<ReplicasLeave>); 2] =
-    [("together", Some(ReplicasLeave::Together)), ("one-by-one", Some(ReplicasLeave::OneByOne))];
-const FSYNCS: [(&str, Option<Fsync>); 4] = [
-    ("none", Some(Fsync::None)),
-    ("snapshot", Some(Fsync::Snapshot)),
-    ("everysec", Some(Fsync::EverySecond)),
-    ("always", Some(Fsync::Always)),
-];
-const DISCOVERIES: [(&str, Option<Discovery>); 2] =
-    [("new-master", Some(Discovery::NewMaster)), ("any-master", Some(Discovery::AnyMaster))];
-const PROMOTE_RULES: [(&str, Option<PromoteRule>); 5] = [
-    ("any", Some(PromoteRule::Any)),
-    ("most-data", Some(PromoteRule::MostData)),
-    ("priority", Some(PromoteRule::Priority)),
-    ("coordinated", Some(PromoteRule::Coordinated)),
-    ("forced", Some(PromoteRule::Forced)),
+const FENCINGS: [(&str, Fencing); 3] =
+    [("none", Fencing::None), ("ideal", Fencing::Ideal), ("stored", Fencing::Stored)];
+const ACCEPTED_TOKENS: [(&str, AcceptedTokens); 2] =
+    [("equal-or-newer", AcceptedTokens::EqualOrNewer), ("newer", AcceptedTokens::Newer)];
+const WRITE_DELAYS: [(&str, WriteDelay); 2] = [("none", WriteDelay::None), ("any", WriteDelay::Any)];
+const TTLS: [(&str, Ttls); 2] = [("absolute", Ttls::Absolute), ("relative", Ttls::Relative)];
+const WAYS_TO_LEAVE: [(&str, ReplicasLeave); 2] =
+    [("together", ReplicasLeave::Together), ("one-by-one", ReplicasLeave::OneByOne)];
+const FSYNCS: [(&str, Fsync); 4] =
+    [("none", Fsync::None), ("snapshot", Fsync::Snapshot), ("everysec", Fsync::EverySecond), ("always", Fsync::Always)];
+const DISCOVERIES: [(&str, Discovery); 2] =
+    [("new-master", Discovery::NewMaster), ("any-master", Discovery::AnyMaster)];
+const PROMOTE_RULES: [(&str, PromoteRule); 5] = [
+    ("any", PromoteRule::Any),
+    ("most-data", PromoteRule::MostData),
+    ("priority", PromoteRule::Priority),
+    ("coordinated", PromoteRule::Coordinated),
+    ("forced", PromoteRule::Forced),
 ];
 
 fn lock(top: &Section<'_>) -> Option<LockKind> {
-    let kinds: Vec<_> = LockKind::ALL.iter().map(|kind| (kind.name(), Some(*kind))).collect();
+    let kinds: Vec<_> = LockKind::ALL.iter().map(|kind| (kind.name(), *kind)).collect();
     let lock = top.word("lock", "lock kind", &kinds);
     let example = format!("the lock kind, for example `{}`", kinds_with(|facts| facts.reentry.is_there()));
     top.require("lock", lock, &example).given().map(|(lock, _)| lock)

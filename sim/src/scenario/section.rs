@@ -60,8 +60,8 @@ impl<T: Copy> Entry<T> {
     }
 }
 
-/// The words that a key accepts. `None`: the word has a meaning, but is not modelled yet.
-pub(super) type Words<'w, T> = &'w [(&'static str, Option<T>)];
+/// The words that a key accepts, each with its meaning.
+pub(super) type Words<'w, T> = &'w [(&'static str, T)];
 
 /// A key and its value.
 pub(super) type Line<'a> = (&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>);
@@ -264,31 +264,24 @@ impl<'a> Section<'a> {
         near: impl Fn(&str) -> Option<&'static str>,
     ) -> Entry<T> {
         let Some(value) = self.value(key) else { return self.absent(key) };
-        let modelled = words.iter().filter(|(_, meaning)| meaning.is_some()).map(|(word, _)| *word);
-        let modelled = one_of(&modelled.collect::<Vec<_>>());
+        let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+        let expected = one_of(&known);
         let Some(word) = value.get_ref().as_str() else {
-            let problem = type_problem(key, value, &modelled);
+            let problem = type_problem(key, value, &expected);
             let flag = value.get_ref().as_bool().and_then(|flag| word_of_flag(key, flag));
             return self.note(match flag {
                 Some(word) => problem.help(format!("write {key} = \"{word}\"")),
                 None => problem,
             });
         };
-        match words.iter().find(|(known, _)| *known == word) {
-            Some((_, Some(meaning))) => Entry::Given { value: *meaning, span: value.span() },
-            Some((_, None)) => {
-                self.note(not_modelled(value.span(), &format!("the {what} `{word}`"), &format!("use {modelled}")))
-            }
-            None => {
-                let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-                let label = near(word)
-                    .or_else(|| meant(word, &known))
-                    .map_or_else(|| "this word is unknown".to_owned(), |near| format!("did you mean \"{near}\"?"));
-                let problem =
-                    Problem::at(Code::UnknownWord, value.span(), format!("there is no {what} `{}`", short(word)));
-                self.note(problem.label(label).help(format!("`{key}` must be {modelled}")))
-            }
+        if let Some((_, meaning)) = words.iter().find(|(known, _)| *known == word) {
+            return Entry::Given { value: *meaning, span: value.span() };
         }
+        let label = near(word)
+            .or_else(|| meant(word, &known))
+            .map_or_else(|| "this word is unknown".to_owned(), |near| format!("did you mean \"{near}\"?"));
+        let problem = Problem::at(Code::UnknownWord, value.span(), format!("there is no {what} `{}`", short(word)));
+        self.note(problem.label(label).help(format!("`{key}` must be {expected}")))
     }
 
     /// A bound on a delay: a number of ticks, or "any".
@@ -477,10 +470,6 @@ fn home_of(word: &str) -> Option<(&'static str, &'static str)> {
 /// `None`: not a whole number. `Err`: a whole number that is too large to represent.
 fn whole(value: &Spanned<DeValue<'_>>) -> Option<Result<i64, core::num::ParseIntError>> {
     value.get_ref().as_integer().map(|number| i64::from_str_radix(number.as_str(), number.radix()))
-}
-
-fn not_modelled(span: Range<usize>, what: &str, instead: &str) -> Problem {
-    Problem::at(Code::NotModelled, span, format!("{what} is not modelled yet")).label(instead)
 }
 
 fn type_problem(key: &str, value: &Spanned<DeValue<'_>>, expected: &str) -> Problem {
