@@ -59,10 +59,21 @@ fn what_is_not_modelled_beside_it_is_refused() {
     for text in [
         with("", "", "", "").replace("lockstep", "redisson-4.7"),
         with("", "", "", "").replace("[protocol]\nprofile = \"lockstep\"\n", ""),
-        with("renew_every = 1", "", "", ""),
         with("", "threads = 2", "", ""),
         with("", "", "", "").replace("count = 2", "count = 4"),
-        with("", "", "replicas = 1", ""),
+        with("", "", "replicas = 2", ""),
+        with("", "", "replicas = 1", "").replace("groups = 3", "groups = 4"),
+        with("", "", "replicas = 1\nwait_for = 1", ""),
+        with("", "", "replicas = 1\nmin_replicas = 1\nmin_replicas_slack = 0", ""),
+        with("", "", "replicas = 1\nlock_delay = 1", "[faults]\ncrash_node = 1"),
+        with("", "", "replicas = 1", "[faults]\nslow_reply = 1"),
+        with("", "", "replicas = 1", "[faults]\nlate_ask = 1"),
+        with("", "", "replicas = 1", "[faults]\ncrash_node = 1\nrestart_node = 1"),
+        with("", "", "replicas = 1", "[faults]\npause_node = 1"),
+        with("", "", "replicas = 1", "[faults]\nrefuse_writes = 1"),
+        with("", "", "replicas = 1", "[faults]\nbreak_link = 1"),
+        with("", "", "replicas = 1", "[faults]\nhand_over = 1"),
+        with("", "", "replicas = 1", "[faults]\ncut_link = 1"),
         with("", "", "", "[network]\nmode = \"split\""),
         with("", "", "", "[resource]\nfencing = \"none\""),
         with("", "", "", "[faults]\ncrash_thread = 1"),
@@ -72,5 +83,24 @@ fn what_is_not_modelled_beside_it_is_refused() {
         with("", "", "", "[faults]\npersist_key = 1"),
     ] {
         assert_eq!(codes(&text), [Code::NotModelled], "{text}");
+    }
+}
+
+#[test]
+fn a_holder_extends_and_each_master_may_have_a_replica() {
+    let config = read(&with("renew_every = 1", "", "replicas = 1", "[faults]\ncrash_node = 1\nlose_ask = 1")).config;
+    assert_eq!((config.time.renew_every, config.all_nodes()), (Some(1), 6));
+}
+
+/// What the watchdog of one master's lock does after an answer has no effect where most masters count.
+#[test]
+fn a_switch_of_renewals_by_one_master_is_refused() {
+    for line in [
+        "renewal_timer = \"shared\"",
+        "missed_renewal = \"forget\"",
+        "failed_renewal = \"forget\"",
+        "partial_release = \"lower\"",
+    ] {
+        assert_eq!(codes(&with("renew_every = 1", "", "", line)), [Code::Impossible], "{line}");
     }
 }
