@@ -139,6 +139,18 @@ fn a_renewal_of_several_locks_extends_each_that_is_still_held() {
     assert_eq!(left(last(&trace)), [Some(2), Some(2)], "the script ends with an error");
 }
 
+/// Each side is valid for a lease from its own grant; one that stops leaves the other as it is.
+#[test]
+fn each_side_of_a_read_write_lock_counts_its_own_lease() {
+    let config = world("'read-write'", "", "threads = 2", "");
+    let read = Action::Acquire { client: 0, thread: 1 };
+    let trace = history(&config, &[ACQUIRE, TICK, read, TICK, TICK]);
+    let [write, read] = [0, 1].map(|thread| &last(&trace).clients[0].threads[thread]);
+    assert!(write.has_stopped && !write.believes());
+    assert_eq!((read.valid_left, read.believes()), (Some(1), true));
+    assert!(is_refused(&config, &[ACQUIRE, TICK, Action::Acquire { client: 0, thread: 1 }, TICK, TICK, TICK]));
+}
+
 #[test]
 fn what_is_not_modelled_beside_a_look_at_the_clock_is_refused() {
     let base = |time: &str, clients: &str, rest: &str| {

@@ -158,7 +158,7 @@ impl Code {
                  named_lease together with names = 2; acquire = \"setnx-expire\" together with renew_every, wait_for or interrupt; a lock with a queue \
                  together with threads = 2, mode = \"split\", persist_key, client_clock_jump, subscribe_to = \"replica\" or profile = \"redisson-3.15\"; a lock with readers \
                  together with mode = \"split\", a [resource], wait_for, crash_thread, persist_key, subscribe_to = \"replica\", receipts = false, timers that \
-                 multiply, stops_at, lock_objects, named_lease, reentry_lease, hold_for_ever, discovery = \"any-master\", or ttls = \"relative\" beside replicas; a lock that issues fencing tokens together with mode = \"split\", \
+                 multiply, lock_objects, named_lease, reentry_lease, hold_for_ever, discovery = \"any-master\", or ttls = \"relative\" beside replicas; a lock that issues fencing tokens together with mode = \"split\", \
                  receipts = false or profile = \"redisson-3.15\", and, where a token comes with each grant, together with wait_for without acquires, named_lease, reentry_lease or \
                  lock_objects = \"shared\"; a lock that spins together with mode = \"split\", or with a wait_limit of profile = \"redisson-3.15\"; a lock of several parts together with mode = \"split\", a [resource], \
                  wait_for, foreign_release, vanish_key, persist_key, overwrite_key, crash_thread, clocks that jump, stops_at, lock_objects, named_lease, reentry_lease, \

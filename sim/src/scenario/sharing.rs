@@ -3,8 +3,7 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    ClientRole, ClientSettings, Discovery, LockObjects, MAX_TICKS, NetworkMode, RenewalTimer, StopsAt, SubscribeTo,
-    Ttls,
+    ClientRole, ClientSettings, Discovery, LockObjects, MAX_TICKS, NetworkMode, RenewalTimer, SubscribeTo, Ttls,
 };
 use lockstep_model::limits::{MAX_READ_HOLDS, MAX_RENEWAL_PERIOD, MAX_SHARED_MESSAGES};
 use lockstep_model::locks::Support;
@@ -165,9 +164,6 @@ fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
     if let Some(clients) = parts.clients {
         if clients.lock_objects == LockObjects::Shared {
             beside(&sections.clients, "lock_objects", "a shared lock object", "remove `lock_objects`");
-        }
-        if clients.stops_at == StopsAt::Validity {
-            beside(&sections.clients, "stops_at", "a caller that looks at its own clock", "remove `stops_at`");
         }
         if clients.hold_for_ever {
             beside(&sections.clients, "hold_for_ever", "a holder that keeps it for ever", "remove `hold_for_ever`");
