@@ -43,7 +43,6 @@ const NOT_BESIDE_MASTERS: &[&str] = &[
     "missed_renewal",
     "failed_renewal",
     "partial_release",
-    "replicas",
     "cut_link",
     "crash_thread",
     "start_client",
@@ -53,6 +52,20 @@ const NOT_BESIDE_MASTERS: &[&str] = &[
     "client_clock_jump",
     "persist_key",
     "fencing",
+];
+
+/// The same where each of them has a replica.
+const NOT_BESIDE_THEIR_REPLICAS: &[&str] = &[
+    "slow_reply",
+    "late_ask",
+    "restart_node",
+    "pause_node",
+    "refuse_writes",
+    "break_link",
+    "hand_over",
+    "wait_for",
+    "min_replicas",
+    "lock_delay",
 ];
 
 /// The keys and values chosen so far. A key whose name another table has as well stands here with its table.
@@ -140,7 +153,10 @@ impl Said {
 
     /// Whether a key is not modelled beside the lock that was chosen.
     pub(super) fn leaves_out(&self, key: &str) -> bool {
-        self.has_parts() && NOT_BESIDE_PARTS.contains(&key) || self.asks_masters() && NOT_BESIDE_MASTERS.contains(&key)
+        let has_replicas = self.asks_masters() && self.some("replicas");
+        self.has_parts() && NOT_BESIDE_PARTS.contains(&key)
+            || self.asks_masters() && NOT_BESIDE_MASTERS.contains(&key)
+            || has_replicas && NOT_BESIDE_THEIR_REPLICAS.contains(&key)
     }
 
     pub(super) fn asks_masters(&self) -> bool {
