@@ -301,6 +301,7 @@ const GROUPS: [AnomalyGroup; 14] = [
             "multi-unlock-goes-on-after-a-refused-part",
             "multi-interrupt-is-swallowed",
             "multi-pause-longer-than-lease",
+            "multi-validity-ends-the-work",
             "multi-lost-message",
             "multi-failover-loses-a-part",
         ],

@@ -151,6 +151,49 @@ fn each_side_of_a_read_write_lock_counts_its_own_lease() {
     assert!(is_refused(&config, &[ACQUIRE, TICK, Action::Acquire { client: 0, thread: 1 }, TICK, TICK, TICK]));
 }
 
+/// Each part is valid from its own ask, and anew when the lease at the end is set. A part that is over in the call stops nobody in it: its
+/// caller looks when it has all.
+#[test]
+fn each_part_of_a_multi_lock_counts_its_own_lease_and_a_call_is_not_left_half_way() {
+    let config = world("'multi'", "", "", "[faults]\npause_client = 1");
+    let next = Action::NextPart { client: 0, thread: 1 };
+    let [set_first, set_second] = [0, 1].map(|thread| Action::SetTtl { client: 0, thread });
+    let left = |state: &State| state.clients[0].threads.iter().map(|thread| thread.valid_left).collect::<Vec<_>>();
+    let trace = history(&config, &[ACQUIRE, next, set_first, set_second, TICK]);
+    assert_eq!(left(last(&trace)), [Some(2), Some(2)]);
+    let late = [ACQUIRE, PAUSE, TICK, TICK, TICK, RESUME, next];
+    let trace = history(&config, &late);
+    assert!(a(last(&trace)).has_stopped, "its first lease is over, and the call goes on");
+    let trace = history(&config, &[&late[..], &[set_first, set_second]].concat());
+    assert!(a(last(&trace)).has_stopped, "what has stopped does not begin again");
+    assert!(is_refused(&config, &[&late[..], &[set_first, set_second, TICK]].concat()), "it releases first");
+}
+
+/// What a call remembers of interrupts, a wall clock that jumps, and the clock that a caller looks at have nothing in common.
+#[test]
+fn a_caller_that_looks_may_swallow_interrupts_and_its_wall_clock_may_jump() {
+    let swallows = "story = 'Looks.'\nlock = 'reentrant'\n[time]\nlease = 3\n[clients]\ncount = 2\nstops_at = 'validity'\n\
+                    interrupted_wait = 'swallow'\n[faults]\ninterrupt = 1";
+    let config = scenario_of(swallows).config;
+    let [b_asks, b_subscribes, b_asks_again, b_interrupted] = [
+        Action::Acquire { client: 1, thread: 0 },
+        Action::Subscribe { client: 1, thread: 0 },
+        Action::SecondAsk { client: 1, thread: 0 },
+        Action::Interrupt { client: 1, thread: 0 },
+    ];
+    let trace = history(&config, &[ACQUIRE, TICK, b_asks, b_subscribes, b_asks_again, b_interrupted, TICK]);
+    assert_eq!((a(last(&trace)).valid_left, a(last(&trace)).believes()), (Some(1), true));
+    assert_eq!(last(&trace).clients[1].threads[0].valid_left, None, "it was refused");
+    let jumps = "story = 'Looks.'\nlock = 'reentrant'\n[time]\nlease = 3\nwait_limit = 4\njump = 4\n[clients]\ncount = 2\n\
+                 stops_at = 'validity'\n[faults]\nclient_clock_jump = 1";
+    let config = scenario_of(jumps).config;
+    let jump = Action::ClientClockJump { client: 1 };
+    let b_asks = Action::Acquire { client: 1, thread: 0 };
+    let trace = history(&config, &[ACQUIRE, TICK, b_asks, jump]);
+    let b = &last(&trace).clients[1].threads[0];
+    assert_eq!((a(last(&trace)).valid_left, b.wait_left, b.limit_left), (Some(2), Some(0), Some(4)));
+}
+
 #[test]
 fn what_is_not_modelled_beside_a_look_at_the_clock_is_refused() {
     let base = |time: &str, clients: &str, rest: &str| {
@@ -163,8 +206,6 @@ fn what_is_not_modelled_beside_a_look_at_the_clock_is_refused() {
         ("hold_for_ever", base("", "hold_for_ever = true", "")),
         ("named_lease", base("named_lease = 2", "threads = 2", "")),
         ("reentry_lease", base("reentry_lease = 2", "max_holds = 2", "")),
-        ("interrupted_wait", base("", "interrupted_wait = 'swallow'", "[faults]\ninterrupt = 1")),
-        ("client_clock_jump", base("wait_limit = 4\njump = 4", "", "[faults]\nclient_clock_jump = 1")),
     ] {
         let refused = Scenario::parse("by-hand", &text).expect_err(key);
         let told = refused.report(false);

@@ -68,7 +68,8 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                     // In a nested call the code goes on, limit or not, and so does the belief: only code that runs can end.
                     Phase::Idle => {
                         let is_over = thread.hold_left.is_due() || thread.has_stopped();
-                        thread.has_hold() && is_over && !(self.config.shares() && client.is_calling_beside(number))
+                        let is_one_caller = self.config.shares() || self.config.has_parts();
+                        thread.has_hold() && is_over && !(is_one_caller && client.is_calling_beside(number))
                     }
                     Phase::Confirming => reach.answers,
                     // A request in flight is waited for where the network is.

@@ -56,7 +56,7 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(crate) fn begin_round(&mut self) {
         let validity = Timer::ticks(self.config.validity_ticks());
         let asking = self.thread_mut(ONLY_THREAD);
-        (asking.phase, asking.wake_in, asking.limit_left) = (Phase::AskingMasters, Timer::OFF, validity);
+        (asking.phase, asking.wake_in, asking.valid_left) = (Phase::AskingMasters, Timer::OFF, validity);
     }
 
     /// A holder's timer fires: it extends its lease. `None`: nobody may extend now; else whether that is earlier than it should be.
@@ -112,7 +112,7 @@ impl<Q: InFlight> Process<'_, Q> {
         let needed = self.config.majority() - u8::from(self.config.is_mutated(Mutant::HalfIsMost));
         let extends = self.thread(ONLY_THREAD).has_hold();
         let asking = self.thread(ONLY_THREAD);
-        let valid_left = if extends { asking.wake_in } else { asking.limit_left };
+        let valid_left = if extends { asking.wake_in } else { asking.valid_left };
         let is_valid = !valid_left.is_due();
         let looks = self.config.protocol.elapsed_time == ElapsedTime::Checked
             && !self.config.is_mutated(Mutant::ElapsedTimeIgnored);
@@ -143,7 +143,7 @@ impl<Q: InFlight> Process<'_, Q> {
         let holding = self.thread_mut(ONLY_THREAD);
         holding.wait_left = Timer::OFF;
         if !counts_on {
-            holding.limit_left = Timer::OFF;
+            holding.valid_left = Timer::OFF;
         }
         self.notes.happened(Happening::Granted);
         self.believe(ONLY_THREAD, 0);

@@ -113,8 +113,9 @@ impl<Q: InFlight> Process<'_, Q> {
         let taking = self.thread_mut(thread);
         taking.set_holds(taking.holds() + 1);
         taking.take_over(Attempt { wait_left: Timer::OFF, ..attempt });
-        let looks_at_clock = self.config.takes_several();
-        if looks_at_clock && attempt.wait_left.is_due() && !self.config.is_mutated(Mutant::WaitLimitIgnored) {
+        self.count_from_now(thread);
+        let looks_at_limit = self.config.takes_several();
+        if looks_at_limit && attempt.wait_left.is_due() && !self.config.is_mutated(Mutant::WaitLimitIgnored) {
             self.notes.happened(Happening::LimitReached);
             self.give_back(attempt);
         } else if let Next::Ask { part } = next {
@@ -214,6 +215,9 @@ impl<Q: InFlight> Process<'_, Q> {
         setting.phase = Phase::Idle;
         if !matches!(reply, Reply::TtlSet | Reply::NoTtlSet) {
             return self.end_attempt(Attempt { wait_left: Timer::OFF, ..attempt });
+        }
+        if reply == Reply::TtlSet {
+            self.extend_validity(thread);
         }
         match self.parts().after(thread) {
             Some(next) => self.begin_final_lease(next, attempt),

@@ -151,14 +151,16 @@ pub struct Thread {
     pub token: u8,
     /// Until its wait limit, by its client's wall clock.
     pub wait_left: Timer,
-    /// The same by a clock that never jumps; kept only where the client's may. Elsewhere something else stands here, of which a
-    /// scenario has one at most: what a call that swallows interrupts remembers of them ([`Thread::has_swallowed`]), or how
-    /// long the grant is valid by its caller's own clock ([`Thread::valid_left`]).
+    /// The same by a clock that never jumps; kept only where the client's may. Elsewhere what a call that swallows interrupts
+    /// remembers of them stands here ([`Thread::has_swallowed`]): no scenario has both.
     pub limit_left: Timer,
     /// Until its own timer wakes it.
     pub wake_in: Timer,
     /// Until it releases at the latest.
     pub hold_left: Timer,
+    /// Until its grant is over by its caller's own clock, of a caller that looks at it; overdue: it has looked, and stopped. Of one that
+    /// asks several masters: until the grants that it asks for are.
+    pub valid_left: Timer,
 }
 
 /// How often a thread believes it holds, and the token of its write that is under way to the resource, in one byte.
@@ -265,6 +267,7 @@ impl Thread {
         limit_left: Timer::OFF,
         wake_in: Timer::OFF,
         hold_left: Timer::OFF,
+        valid_left: Timer::OFF,
     };
     /// Dead.
     pub const DEAD: Self = Self { phase: Phase::Dead, ..Self::IDLE };

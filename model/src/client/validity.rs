@@ -29,7 +29,7 @@ impl<Q: InFlight> Process<'_, Q> {
         let from_now = self.validity();
         // A thread that has stopped does not start again, even if a nested call in which it waits is granted.
         if from_now != Timer::OFF && !self.thread(thread).has_stopped() {
-            self.thread_mut(thread).limit_left = from_now;
+            self.thread_mut(thread).valid_left = from_now;
         }
     }
 
@@ -46,7 +46,7 @@ impl<Q: InFlight> Process<'_, Q> {
         if !Q::IS_SPLIT {
             self.count_from_now(thread);
         } else if self.config.looks_at_clock() && self.thread(thread).holds() == 0 {
-            self.thread_mut(thread).limit_left = counted;
+            self.thread_mut(thread).valid_left = counted;
         }
     }
 
@@ -68,14 +68,19 @@ impl<Q: InFlight> Process<'_, Q> {
 
     pub(super) fn extend_to(&mut self, thread: u8, valid_left: Timer) {
         let holding = self.thread_mut(thread);
-        if holding.holds() > 0 && !holding.has_stopped() && holding.limit_left.left() < valid_left.left() {
-            holding.limit_left = valid_left;
+        if holding.holds() > 0 && !holding.has_stopped() && holding.valid_left.left() < valid_left.left() {
+            holding.valid_left = valid_left;
         }
+    }
+
+    /// Whether it goes on working when its grant is over by its own clock.
+    pub(super) fn keeps_on_beyond_validity(&self) -> bool {
+        !self.config.looks_at_clock() || self.config.is_mutated(Mutant::ValidityIgnored)
     }
 
     /// The process looks at its clock when it runs again, or when a thread hears of a grant.
     pub(super) fn look_at_clock(&mut self) {
-        let keeps_on = !self.config.looks_at_clock() || self.config.is_mutated(Mutant::ValidityIgnored);
+        let keeps_on = self.keeps_on_beyond_validity();
         for thread in self.client.threads.iter_mut().filter(|_| !keeps_on) {
             thread.stop_if_over(self.notes);
         }
@@ -83,39 +88,40 @@ impl<Q: InFlight> Process<'_, Q> {
 }
 
 impl Thread {
-    /// A call ends, or it is refused and does not wait, and its limit is not needed any more. The validity of a hold stays: it belongs to
-    /// the hold and not to the call. `looks`: whether the caller looks at its own clock.
-    pub(super) const fn forget_limit(&mut self, looks: bool) {
-        if !looks || self.holds() == 0 {
-            self.limit_left = Timer::OFF;
-        }
+    /// A call ends, or it is refused and does not wait, and its limit is not needed any more.
+    pub(super) const fn forget_limit(&mut self) {
+        self.limit_left = Timer::OFF;
+        self.forget_validity();
     }
 
-    /// Until its grant is over by its own clock, of a caller that looks at it; overdue: it has looked, and stopped.
-    pub const fn valid_left(&self) -> Timer {
-        self.limit_left
+    /// What was counted for a grant that did not come is not needed any more. The validity of a hold stays: it belongs to the hold and not
+    /// to the call.
+    pub(super) const fn forget_validity(&mut self) {
+        if self.holds() == 0 {
+            self.valid_left = Timer::OFF;
+        }
     }
 
     /// Whether its grant was over by its own clock, and it has stopped: it does not believe any more, and releases.
     pub const fn has_stopped(&self) -> bool {
-        matches!(self.limit_left, Timer::OVERDUE)
+        matches!(self.valid_left, Timer::OVERDUE)
     }
 
     /// One tick on the clock by which it measures how long its grant is valid.
     pub(super) fn validity_passes(&mut self, mode: Mode, keeps_on: bool, notes: &mut Notes) {
         // One that is overdue stays so.
-        self.limit_left = self.limit_left.later();
+        self.valid_left = self.valid_left.later();
         if !keeps_on && mode == Mode::Running {
             self.stop_if_over(notes);
         }
     }
 
     fn stop_if_over(&mut self, notes: &mut Notes) {
-        if self.holds() > 0 && self.limit_left == Timer::DUE {
+        if self.holds() > 0 && self.valid_left == Timer::DUE {
             if self.believes() {
                 notes.happened(Happening::ValidityOver);
             }
-            self.limit_left = Timer::OVERDUE;
+            self.valid_left = Timer::OVERDUE;
         }
     }
 }

@@ -53,10 +53,9 @@ impl<Q: InFlight> Process<'_, Q> {
         // A client that asks once does not wait: it has its answer when that comes.
         beginning.wait_left = Timer::optional(config.call_limit());
         // An interrupt that an earlier call has swallowed is not of this one.
+        beginning.forget_limit();
         if config.faults.client_clock_jump > 0 {
             beginning.limit_left = beginning.wait_left;
-        } else {
-            beginning.forget_limit(config.looks_at_clock());
         }
         Some(())
     }
@@ -165,7 +164,7 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// A thread hears the reply to its acquire. True: it holds now, as far as it knows.
     pub(crate) fn hear_acquire(&mut self, thread: u8, reply: Reply, token: u8) -> bool {
-        let counted = self.thread(thread).valid_left();
+        let counted = self.thread(thread).valid_left;
         let next = if self.config.has_parts() { self.next_of_parts(thread, reply) } else { OnePart.next(Some(reply)) };
         match next {
             Next::Wait { .. } if self.believes_refusals() || self.config.takes_for_grant(reply) => {
@@ -286,20 +285,17 @@ impl<Q: InFlight> Process<'_, Q> {
         let config = self.config;
         let publishes = config.lock.facts().publishes();
         let swallows_interrupts = config.swallows_interrupts() && publishes;
-        let looks = self.config.looks_at_clock();
         if self.has_spun_enough(thread) {
             self.notes.happened(Happening::LimitReached);
             self.leave(thread);
             return;
         }
         let refused = self.thread_mut(thread);
-        if looks {
-            refused.forget_limit(looks);
-        }
+        refused.forget_validity();
         if !config.waits() {
             refused.phase = Phase::Idle;
             refused.wait_left = Timer::OFF;
-            refused.forget_limit(looks);
+            refused.forget_limit();
             if config.has_parts() {
                 self.refuse_part(thread);
             }
@@ -346,11 +342,10 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A thread leaves `lock()`, with the lock or without. With the last waiter the process's subscription ends, and with it
     /// the messages under way and the permits that nobody took.
     pub(crate) fn leave(&mut self, thread: u8) {
-        let looks = self.config.looks_at_clock();
         let leaving = self.thread_mut(thread);
         leaving.phase = Phase::Idle;
         leaving.wait_left = Timer::OFF;
-        leaving.forget_limit(looks);
+        leaving.forget_limit();
         leaving.wake_in = Timer::OFF;
         if !self.client.uses_wakeup_entry() {
             self.client.wakeup = WakeupEntry::NONE;
@@ -427,7 +422,7 @@ impl<Q: InFlight> Process<'_, Q> {
         let mut is_overrun = false;
         let may_enter_again = self.config.clients.max_holds > 1;
         let swallows_interrupts = self.config.swallows_interrupts();
-        let (looks, keeps_on) = (self.config.looks_at_clock(), self.config.is_mutated(Mutant::ValidityIgnored));
+        let keeps_on = self.keeps_on_beyond_validity();
         // A round that is over is followed by the next one, or by the release of what was taken.
         let (has_limit, has_parts) = (self.config.time.wait_limit.is_some(), self.config.has_parts());
         let (spins, back_off) = (self.config.lock.facts().spins(), Timer::ticks(self.config.time.poll_every));
@@ -436,15 +431,14 @@ impl<Q: InFlight> Process<'_, Q> {
             return false;
         }
         for thread in &mut client.threads {
-            let has_no_limit = thread.limit_left == Timer::OFF || swallows_interrupts || looks || has_parts;
+            let has_no_limit = thread.limit_left == Timer::OFF || swallows_interrupts || has_parts;
             let limit = if has_no_limit { thread.wait_left } else { thread.limit_left };
             // One that spins may be asleep when its limit is due; it does not fall asleep after that.
             let is_late = !spins || thread.phase == Phase::Waiting && thread.wake_in == back_off;
             is_overrun |= has_limit && client.mode == Mode::Running && thread.is_waiting() && limit.is_due() && is_late;
             thread.wait_left = thread.wait_left.later();
-            if looks {
-                thread.validity_passes(client.mode, keeps_on, self.notes);
-            } else if !swallows_interrupts && !has_parts {
+            thread.validity_passes(client.mode, keeps_on, self.notes);
+            if !swallows_interrupts && !has_parts {
                 thread.limit_left = thread.limit_left.later();
             }
             thread.wake_in = thread.wake_in.later();

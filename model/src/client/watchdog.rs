@@ -263,13 +263,12 @@ impl<Q: InFlight> Process<'_, Q> {
             }
             MissedRenewal::TellHolder => {
                 self.forget_renewals(thread);
-                let looks = self.config.looks_at_clock();
                 let holding = self.thread_mut(thread);
                 if holding.has_hold() {
                     // A thread that was re-entering continues to wait: it may yet be granted, as a first hold.
                     holding.set_holds(0);
                     (holding.token, holding.hold_left) = (0, Timer::OFF);
-                    holding.forget_limit(looks);
+                    holding.forget_limit();
                     self.notes.happened(Happening::HolderTold);
                 }
             }

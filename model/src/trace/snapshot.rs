@@ -125,7 +125,7 @@ fn call_state(config: &Config, call: MastersCall) -> CallState {
 fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) -> ThreadState {
     let state = world.thread(holder);
     let swallows_interrupts = config.of_client(holder.client()).swallows_interrupts();
-    let (looks_at_clock, has_parts) = (config.looks_at_clock(), config.has_parts());
+    let has_parts = config.has_parts();
     let client = world.client(holder.client());
     let connection = world.group().connection(holder.client());
     let is_acknowledged_by = |node: &u8| connection.is_acknowledged_by(holder.thread(), *node);
@@ -138,7 +138,7 @@ fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) ->
         write_under_way: state.write(),
         stored_token_under_way: world.tokens.under_way(holder),
         wait_left: state.wait_left.left(),
-        limit_left: state.limit_left.left().filter(|_| !swallows_interrupts && !looks_at_clock && !has_parts),
+        limit_left: state.limit_left.left().filter(|_| !swallows_interrupts && !has_parts),
         in_later_round: has_parts && state.is_in_later_round(),
         in_part: has_parts && state.believes() && client.is_in_call(),
         has_swallowed: (swallows_interrupts || has_parts) && state.has_swallowed(),
@@ -146,7 +146,7 @@ fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) ->
         wake_in: state.wake_in.left(),
         may_wake_now: state.wake_in.may_fire() && !state.wake_in.is_due(),
         hold_left: state.hold_left.left(),
-        valid_left: state.valid_left().left().filter(|_| looks_at_clock),
+        valid_left: state.valid_left.left(),
         has_stopped: state.has_stopped(),
         value: world.requester(holder).value,
         acknowledged_by: (0..config.nodes()).filter(is_acknowledged_by).map(node_name).collect(),

@@ -15,6 +15,7 @@ use crate::locks::values::ValueStore as _;
 use crate::redis::connections::Connection;
 use crate::redis::group::{Group, Node};
 use crate::redis::layout::ServerLayout;
+use crate::time::Timer;
 
 /// Small fields in one word.
 const fn word(bytes: [u8; 8]) -> u64 {
@@ -104,10 +105,10 @@ fn hash_connection<H: Hasher>(client: &Client, connection: Connection, hasher: &
 #[expect(clippy::inline_always, reason = "as for the world")]
 #[inline(always)]
 fn hash_thread<H: Hasher>(thread: Thread, hasher: &mut H) {
-    let Thread { phase, counts, token, wait_left, limit_left, wake_in, hold_left } = thread;
-    let timers = [wait_left.byte(), limit_left.byte(), wake_in.byte(), hold_left.byte()];
-    let [wait_left, limit_left, wake_in, hold_left] = timers;
-    hasher.write_u64(word([phase as u8, counts.byte(), token, wait_left, limit_left, wake_in, hold_left, 0]));
+    let Thread { phase, counts, token, wait_left, limit_left, wake_in, hold_left, valid_left } = thread;
+    let [wait_left, limit_left, wake_in, hold_left, valid_left] =
+        [wait_left, limit_left, wake_in, hold_left, valid_left].map(Timer::byte);
+    hasher.write_u64(word([phase as u8, counts.byte(), token, wait_left, limit_left, wake_in, hold_left, valid_left]));
 }
 
 /// What every node has.

@@ -161,12 +161,12 @@ impl Code {
                  multiply, lock_objects, named_lease, reentry_lease, hold_for_ever, discovery = \"any-master\", or ttls = \"relative\" beside replicas; a lock that issues fencing tokens together with mode = \"split\", \
                  receipts = false or profile = \"redisson-3.15\", and, where a token comes with each grant, together with wait_for without acquires, named_lease, reentry_lease or \
                  lock_objects = \"shared\"; a lock that spins together with mode = \"split\", or with a wait_limit of profile = \"redisson-3.15\"; a lock of several parts together with mode = \"split\", a [resource], \
-                 wait_for, foreign_release, vanish_key, persist_key, overwrite_key, crash_thread, clocks that jump, stops_at, lock_objects, named_lease, reentry_lease, \
+                 wait_for, foreign_release, vanish_key, persist_key, overwrite_key, crash_thread, clocks that jump, lock_objects, named_lease, reentry_lease, \
                  subscribe_to = \"replica\", timers that multiply, missed_renewal = \"tell-holder\" (also of profile = \"lockstep\"), profile = \"redisson-3.15\", or, beside replicas, a bounded lag or ttls = \"relative\"; \
                  a lock over several values together with threads = 2, lock_objects = \"shared\", mode = \"split\", wait_for, a [resource], named_lease, reentry_lease, \
                  receipts = false, subscribe_to = \"replica\", client_clock_jump, interrupt, or a profile before redisson-3.52; a lock on several masters together with a profile other than lockstep, \
                  count = 4, threads = 2, replicas = 2, replicas = 1 with more than three groups, with slow_reply, late_ask, restart_node, pause_node, refuse_writes, break_link, hand_over, wait_for, min_replicas or lock_delay, mode = \"split\", a [resource], named_lease, reentry_lease, lock_objects = \"shared\", interrupted_wait = \"swallow\", crash_thread, start_client, foreign_release, \
-                 interrupt, client_clock_jump, persist_key or cut_link; stops_at = \"validity\" together with named_lease, reentry_lease, hold_for_ever, client_clock_jump or interrupted_wait = \"swallow\"; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
+                 interrupt, client_clock_jump, persist_key or cut_link; stops_at = \"validity\" together with named_lease, reentry_lease or hold_for_ever; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
                  min_replicas together with ttls = \"relative\"; cut_together together with \
                  restart_node or promote = \"most-data\"; shutdown_timeout together with cut_link; names = 2 together with a \
                  split network, a wait_limit other than 0, a [resource], force_release, vanish_key, persist_key or \

@@ -59,14 +59,10 @@ pub(super) fn note_validity(parts: &Parts, sections: &Sections<'_>) {
     if clients.stops_at == StopsAt::Never {
         return;
     }
-    let swallows = clients.interrupted_wait == InterruptedWait::Swallow;
-    let jumps = parts.faults.is_some_and(|faults| faults.client_clock_jump > 0);
     let others = [
         (&sections.time, "named_lease", time.named_lease.is_some(), WHICH_LEASE),
         (&sections.time, "reentry_lease", parts.somebody(|own| own.reentry_lease.is_some()), WHICH_LEASE),
-        (&sections.clients, "interrupted_wait", swallows, "calls that swallow interrupts remember them"),
         (&sections.clients, "hold_for_ever", clients.hold_for_ever, "a caller that stops must release"),
-        (&sections.faults, "client_clock_jump", jumps, "the clock that a caller looks at never jumps"),
     ];
     for (table, other, _, why) in others.into_iter().filter(|(_, _, is_there, _)| *is_there) {
         let reason = format!("stops_at = \"validity\" together with {other} is not modelled yet");

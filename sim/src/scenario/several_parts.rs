@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    Bound, ClientSettings, LockObjects, MissedRenewal, NetworkMode, Profile, RenewalTimer, StopsAt, SubscribeTo, Ttls,
+    Bound, ClientSettings, LockObjects, MissedRenewal, NetworkMode, Profile, RenewalTimer, SubscribeTo, Ttls,
 };
 use lockstep_model::locks::Support;
 
@@ -138,9 +138,6 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock:
     if let Some(clients) = parts.clients {
         if clients.lock_objects == LockObjects::Shared {
             beside(&sections.clients, "lock_objects", "a shared lock object", "remove `lock_objects`");
-        }
-        if clients.stops_at == StopsAt::Validity {
-            beside(&sections.clients, "stops_at", "a caller that looks at its own clock", "remove `stops_at`");
         }
     }
     if parts.time.is_some_and(|time| time.named_lease.is_some()) {

@@ -251,7 +251,7 @@ pub(super) const ROWS: &[DrawnKey] = &[
         said.has("wait_limit") && said.waits() && !said.queues() && !said.names_values()
     }),
     row("stops_at", &["\"never\"", "\"validity\"", "\"validity\""], 20, |said| {
-        let others = ["named_lease", "reentry_lease", "interrupted_wait", "client_clock_jump", "hold_for_ever"];
+        let others = ["named_lease", "reentry_lease", "hold_for_ever"];
         !others.iter().any(|key| said.has(key))
     }),
     row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {

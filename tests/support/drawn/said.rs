@@ -24,7 +24,6 @@ const NOT_BESIDE_PARTS: &[&str] = &[
     "persist_key",
     "clock_jump",
     "client_clock_jump",
-    "stops_at",
     "fencing",
     "subscribe_to",
     "missed_renewal",

@@ -52,7 +52,6 @@ impl Config {
         let can_jump = self.faults.clock_jump > 0 || self.faults.client_clock_jump > 0;
         self.faults.interrupt > 0
             && !can_jump
-            && !self.looks_at_clock()
             && self.time.wait_limit.is_none()
             && (swallows || self.is_mutated(Mutant::InterruptSwallowed))
     }
