@@ -206,7 +206,7 @@ fn the_readme_lists_what_is_not_modelled_yet() {
     };
     let others = [
         (with_masters("", ""), vec!["a red lock with", "another `profile` than `lockstep`"]),
-        (with_masters("renew_every = 1", LOCKSTEP), vec!["a red lock with", "`renew_every`"]),
+        (with_masters("", &format!("replicas = 2\n{LOCKSTEP}")), vec!["a red lock with", "`replicas = 2`"]),
         (with_masters("", &format!("{LOCKSTEP}[network]\nmode = \"split\"")), vec!["mode = \"split\""]),
         (with_masters("", &format!("{LOCKSTEP}[resource]\nfencing = \"none\"")), vec!["a `[resource]`"]),
         (with_masters("", &format!("{LOCKSTEP}[faults]\ninterrupt = 1")), vec!["`interrupt`"]),

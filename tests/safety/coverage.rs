@@ -223,7 +223,11 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
     let mut left_behind = scenario("multi-tries-once").config;
     (left_behind.clients.count, left_behind.client, left_behind.time.renew_every) = (1, ClientTables::NONE, None);
     (left_behind.clients.acquires, left_behind.time.hold_at_most) = (Some(2), None);
+    let mut extending = scenario("red-extension").config;
+    (extending.clients.count, extending.cluster.groups) = (1, 2);
+    (extending.faults.pause_node, extending.faults.refuse_writes) = (1, 1);
     vec![
+        ("whoever extends on a master that stands still, or whose last save failed", extending),
         ("whoever takes a part again that the release before did not get to", left_behind),
         ("whoever takes or gives back parts on a master that was demoted", parts_of_demoted),
         ("whoever takes or gives back parts on a master that hears of no replica", parts_of_counting),

@@ -42,6 +42,8 @@ pub struct LeftOut {
     pub nodes: IdleNode,
     /// A client that never asks again could learn of its new master.
     pub discovers: bool,
+    /// The same, of one of several groups.
+    pub discovers_one_of_several: bool,
     /// A receipt that no release names could be gone, at the instant at which it is due.
     pub expires_receipts: bool,
 }
@@ -57,7 +59,7 @@ impl LeftOut {
             (heals, ActionKind::Heal),
             (resumes, ActionKind::ResumeNode),
             (self.discovers, ActionKind::Discover),
-            (self.discovers, ActionKind::DiscoverMaster),
+            (self.discovers_one_of_several, ActionKind::DiscoverMaster),
             (self.expires_receipts, ActionKind::ExpireReceipts),
         ];
         kinds.into_iter().filter_map(|(is_possible, kind)| is_possible.then_some(kind))
@@ -141,10 +143,12 @@ impl NormalForm {
             for client in 0..config.clients.count {
                 if is_finished(config, world, client) {
                     let finished = &mut world.clients.as_mut()[usize::from(client)];
+                    // One that asks several masters remembers them in its call.
+                    let master = if Y::Lock::HAS_SEVERAL_MASTERS { finished.master() } else { master };
                     let is_unaware = finished.is_running() && finished.master() != master;
                     idle.discovers |= is_unaware && !self.keeps_masters && has_master;
                     finished.leave_out_finished(config.clients.threads, master, self.keeps_masters);
-                    idle.discovers |= !self.keeps_masters && tell_of_masters(config, world, client);
+                    idle.discovers_one_of_several |= !self.keeps_masters && tell_of_masters(config, world, client);
                 }
             }
         }

@@ -34,8 +34,13 @@ pub fn world(config: &Config) -> Vec<String> {
     };
     lines.push(format!("{clients}{threads}; {asks}{holds}"));
 
+    let masters = match config.cluster.groups {
+        1 => "1 master".to_owned(),
+        several => format!("{several} independent masters, each"),
+    };
     let nodes = match config.cluster.replicas {
-        0 => "1 master without replicas".to_owned(),
+        0 if config.cluster.groups > 1 => format!("{} independent masters without replicas", config.cluster.groups),
+        0 => format!("{masters} without replicas"),
         replicas => {
             let lag = match config.cluster.lag {
                 Bound::Ticks(0) => "with synchronous replication".to_owned(),
@@ -51,7 +56,8 @@ pub fn world(config: &Config) -> Vec<String> {
                     "a hand-over waits until its time-out, and then promotes the replica with what it has"
                 }
             };
-            format!("1 master and {} {lag}; {chosen}", count(replicas.into(), "replica"))
+            let with = if config.cluster.groups > 1 { "with" } else { "and" };
+            format!("{masters} {with} {} {lag}; {chosen}", count(replicas.into(), "replica"))
         }
     };
     lines.push(nodes);

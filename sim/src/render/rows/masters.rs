@@ -1,8 +1,8 @@
 //! A client that asks several independent masters.
 
-use lockstep_model::Reply;
 use lockstep_model::client::Phase;
 use lockstep_model::trace::{CallState, node_name};
+use lockstep_model::{Happening, Reply};
 
 use super::super::paint::Tone;
 use super::super::units::count;
@@ -67,7 +67,7 @@ impl Narrator<'_> {
     pub(super) fn ask_slowly(&self, client: u8, node: u8) -> Vec<Row> {
         let (_, _, answer) = self.answer_of_master(node);
         let what = format!("{}, and the reply will be late: {answer}", self.asks(client, node));
-        vec![self.one_way(lane(client), Lane::Node(node), "ask", what).showing(
+        vec![self.one_way(lane(client), Lane::Node(node), self.verb(client), what).showing(
             Lane::Node(node),
             self.stored_on(node).unwrap_or_else(|| "empty".to_owned()),
             Tone::Plain,
@@ -77,7 +77,12 @@ impl Narrator<'_> {
     /// A late answer arrives.
     pub(super) fn hear_master(&self, client: u8, node: u8) -> Vec<Row> {
         let is_grant = self.call_before(client).is_some_and(|call| call.unheard_is_grant);
-        let says = if is_grant { "granted" } else { "refused" };
+        let says = match (is_grant, self.is_extension(client)) {
+            (true, true) => "extended",
+            (true, false) => "granted",
+            (false, true) => "not extended",
+            (false, false) => "refused",
+        };
         let then = self.then(client, is_grant);
         let what = format!("the late reply of {} reaches {}: {says}{then}", node_name(node), self.step.lane);
         let (shows, tone) = self.shows_decision(client, says.to_owned(), Tone::Plain);
@@ -92,7 +97,7 @@ impl Narrator<'_> {
     pub(super) fn lose_ask(&self, client: u8, node: u8) -> Vec<Row> {
         let then = self.then(client, false);
         let what = format!("{} does not reach {}, and goes on without it{then}", self.step.lane, node_name(node));
-        vec![self.one_way(lane(client), Lane::Node(node), "ask", what).lost()]
+        vec![self.one_way(lane(client), Lane::Node(node), self.verb(client), what).lost()]
     }
 
     /// A client gives up on a master while its ask is under way.
@@ -203,8 +208,18 @@ impl Narrator<'_> {
                 "; {extended} of {masters} masters have extended, which does not count: {name}'s grant is valid for as long as it was"
             );
         }
-        // Of the own clock nothing is kept where nobody looks at it.
+        if !self.has(Happening::LeaseRenewed) {
+            return format!(
+                "; {extended} of {masters} masters have extended, and that took as long as a grant is valid: it does not count, and {name}'s \
+                 grant is valid for as long as it was"
+            );
+        }
         format!("; {extended} of {masters} masters have extended")
+    }
+
+    /// What a client asks a master for, in a word.
+    fn verb(&self, client: u8) -> &'static str {
+        if self.is_extension(client) { "extend" } else { "ask" }
     }
 
     /// Whom a client asks, for the lock or for more time.
