@@ -111,7 +111,14 @@ pub(super) const fn can_lose_grant(config: &Config) -> bool {
     let ends_renewals = matches!(config.protocol.wait_after, WaitAfter::GrantsAndRenewals)
         && (config.clients.names > 1 || is_all_forgotten);
     // The release of a reader cuts the lease of a writer that is the same thread, and may end its renewal.
-    let is_unattended = !is_in_time || names_lease || is_alone || keeps_nested || ends_renewals || config.shares();
+    // An extension may reach fewer masters than all, and late.
+    let is_unattended = !is_in_time
+        || names_lease
+        || is_alone
+        || keeps_nested
+        || ends_renewals
+        || config.shares()
+        || config.asks_masters();
     let is_deleted = faults.force_release > 0 || faults.vanish_key > 0 || faults.overwrite_key > 0;
     // A refusal that its caller takes for a grant is none from the beginning.
     let is_none = config.faults.persist_key > 0

@@ -34,33 +34,7 @@ pub fn world(config: &Config) -> Vec<String> {
     };
     lines.push(format!("{clients}{threads}; {asks}{holds}"));
 
-    let masters = match config.cluster.groups {
-        1 => "1 master".to_owned(),
-        several => format!("{several} independent masters, each"),
-    };
-    let nodes = match config.cluster.replicas {
-        0 if config.cluster.groups > 1 => format!("{} independent masters without replicas", config.cluster.groups),
-        0 => format!("{masters} without replicas"),
-        replicas => {
-            let lag = match config.cluster.lag {
-                Bound::Ticks(0) => "with synchronous replication".to_owned(),
-                Bound::Ticks(lag) => format!("that receive a write within {}", ticks(lag)),
-                Bound::Any => "that may lag without bound".to_owned(),
-            };
-            let chosen = match config.cluster.promote {
-                PromoteRule::Any => "a failover may promote any",
-                PromoteRule::MostData => "a failover promotes one that lost least",
-                PromoteRule::Priority => "a failover promotes the first that runs",
-                PromoteRule::Coordinated => "a hand-over waits until the replica has everything",
-                PromoteRule::Forced => {
-                    "a hand-over waits until its time-out, and then promotes the replica with what it has"
-                }
-            };
-            let with = if config.cluster.groups > 1 { "with" } else { "and" };
-            format!("{masters} {with} {} {lag}; {chosen}", count(replicas.into(), "replica"))
-        }
-    };
-    lines.push(nodes);
+    lines.push(nodes(config));
     if config.cluster.replicas_leave == ReplicasLeave::OneByOne {
         lines.push("a replica that was not promoted follows the old master until it is told of the new one".to_owned());
     }
@@ -327,4 +301,35 @@ fn faults(config: &Config) -> String {
 pub fn faults_allowed(faults: Faults) -> Vec<String> {
     let budgets = faults.budgets().into_iter().filter(|(_, budget)| *budget > 0);
     budgets.map(|(fault, budget)| format!("{} (at most {})", fault.sentence(), count(budget.into(), "time"))).collect()
+}
+
+/// How many nodes there are, and what each of them is.
+fn nodes(config: &Config) -> String {
+    let ticks = |ticks: u8| time(config, ticks.into());
+    let masters = match config.cluster.groups {
+        1 => "1 master".to_owned(),
+        several => format!("{several} independent masters, each"),
+    };
+    match config.cluster.replicas {
+        0 if config.cluster.groups > 1 => format!("{} independent masters without replicas", config.cluster.groups),
+        0 => format!("{masters} without replicas"),
+        replicas => {
+            let lag = match config.cluster.lag {
+                Bound::Ticks(0) => "with synchronous replication".to_owned(),
+                Bound::Ticks(lag) => format!("that receive a write within {}", ticks(lag)),
+                Bound::Any => "that may lag without bound".to_owned(),
+            };
+            let chosen = match config.cluster.promote {
+                PromoteRule::Any => "a failover may promote any",
+                PromoteRule::MostData => "a failover promotes one that lost least",
+                PromoteRule::Priority => "a failover promotes the first that runs",
+                PromoteRule::Coordinated => "a hand-over waits until the replica has everything",
+                PromoteRule::Forced => {
+                    "a hand-over waits until its time-out, and then promotes the replica with what it has"
+                }
+            };
+            let with = if config.cluster.groups > 1 { "with" } else { "and" };
+            format!("{masters} {with} {} {lag}; {chosen}", count(replicas.into(), "replica"))
+        }
+    }
 }

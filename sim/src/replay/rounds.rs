@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use lockstep_model::Action;
 use lockstep_model::config::Config;
-use lockstep_model::trace::{Contents, KeyValue, NodeState, client_name};
+use lockstep_model::trace::{Contents, KeyValue, client_name};
 use lockstep_redis::{HoldValue, HolderId};
 
 use super::history_step::HistoryStep;
@@ -22,6 +22,8 @@ pub struct CallRounds {
     late: BTreeMap<(u8, usize), u8>,
     /// The round by which a node stores, or stored last, the key of a client.
     stored: BTreeMap<(u8, usize), u8>,
+    /// The same of each effect that is under way to a replica, the oldest first; 0: the effect stores no key of the client.
+    under_way: BTreeMap<(u8, usize), Vec<u8>>,
 }
 
 impl CallRounds {
@@ -41,10 +43,13 @@ impl CallRounds {
         }
         for (number, (before, after)) in step.before.nodes.iter().zip(&step.step.state.nodes).enumerate() {
             for client in 0..config.clients.count {
-                let Some(value) = value_on(after, client) else { continue };
+                let applied = self.follow_effects(step, client, number);
+                let Some(value) = value_in(&after.stored, client) else { continue };
                 if value == 0 {
                     self.stored.insert((client, number), self.of(client));
-                } else if value_on(before, client).is_none()
+                } else if let Some(round) = applied {
+                    self.stored.insert((client, number), round);
+                } else if value_in(&before.stored, client).is_none()
                     && matches!(step.step.action, Action::ArriveLate { client: of, node } if of == client && usize::from(node) == number)
                 {
                     let round = self.late.get(&(client, number)).copied().unwrap_or_default();
@@ -52,6 +57,28 @@ impl CallRounds {
                 }
             }
         }
+    }
+
+    /// What the step does to the effects under way to a node, as far as they store a key of this client. The round of the key that it has
+    /// applied, if it has.
+    fn follow_effects(&mut self, step: HistoryStep<'_>, client: u8, number: usize) -> Option<u8> {
+        let old = self.under_way.remove(&(client, number)).unwrap_or_default();
+        let has_applied =
+            matches!(step.step.action, Action::Replicate { node } if usize::from(node) == number && !old.is_empty());
+        let after = step.step.state.nodes[number].under_way.iter();
+        let rounds: Vec<_> = after
+            .zip(usize::from(has_applied)..)
+            .map(|(effect, place)| match value_in(effect, client) {
+                None => 0,
+                Some(0) => self.of(client),
+                // It was under way before, in the round in which it was stored.
+                Some(_) => old.get(place).copied().unwrap_or_default(),
+            })
+            .collect();
+        if !rounds.is_empty() {
+            self.under_way.insert((client, number), rounds);
+        }
+        old.first().copied().filter(|round| has_applied && *round > 0)
     }
 
     /// In which round of all its calls this client is.
@@ -95,9 +122,9 @@ fn value_of_round(client: u8, round: u8) -> HoldValue {
     HoldValue::of_acquire(&HolderId::new(client_name(client), 1), round.into())
 }
 
-/// By which value a node stores a key of this client; `None`: it stores none.
-fn value_on(node: &NodeState, client: u8) -> Option<u8> {
-    node.stored.holders.iter().find(|hold| is_of(&hold.holder, client)).map(|hold| hold.value)
+/// By which value a key of this client is stored; `None`: there is none.
+fn value_in(stored: &Contents, client: u8) -> Option<u8> {
+    stored.holders.iter().find(|hold| is_of(&hold.holder, client)).map(|hold| hold.value)
 }
 
 /// Whether a holder is this client.

@@ -135,10 +135,8 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock:
     if parts.somebody(multiplies) {
         beside(&sections.protocol, "renewal_timer", "timers that multiply", "use renewal_timer = \"shared\"");
     }
-    if let Some(clients) = parts.clients {
-        if clients.lock_objects == LockObjects::Shared {
-            beside(&sections.clients, "lock_objects", "a shared lock object", "remove `lock_objects`");
-        }
+    if parts.clients.is_some_and(|clients| clients.lock_objects == LockObjects::Shared) {
+        beside(&sections.clients, "lock_objects", "a shared lock object", "remove `lock_objects`");
     }
     if parts.time.is_some_and(|time| time.named_lease.is_some()) {
         beside(&sections.time, "named_lease", "a lease of the first thread", "remove `named_lease`");
