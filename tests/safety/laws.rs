@@ -7,6 +7,7 @@ use lockstep_model::config::{
     Bound, ClientSettings, Clients, Discovery, Fault, MAX_CLIENTS, MAX_CLIENTS_OF_MASTERS, MAX_JUMP, MAX_TICKS,
     MessageDelay,
 };
+use lockstep_model::limits::MAX_READ_HOLDS;
 use lockstep_model::mutants::Mutant;
 use lockstep_model::properties::PropertyKind;
 use lockstep_model::{Config, LockKind, Property, Verdict};
@@ -189,6 +190,12 @@ fn is_kept(property: Property) -> bool {
     matches!(property.kind(), PropertyKind::Safety | PropertyKind::Liveness)
 }
 
+/// Whether a node has room for every hold that a reader may have there: the reader of scenarios refuses worlds in which it has not.
+fn has_room_for_readers(config: &Config) -> bool {
+    let most = u32::from(config.clients.max_holds) * (1 + config.faults.holds_left_behind());
+    !config.lock.facts().sharing.is_there() || most <= u32::from(MAX_READ_HOLDS)
+}
+
 /// What breaks in the narrow world breaks in each wider one. The verdicts compared, or what is repaired.
 fn compare_wider(scenario: &Scenario, widened: impl Fn(&Config) -> Vec<Wider>) -> Result<u32, String> {
     let narrow = checked(scenario, MOST_STATES);
@@ -205,7 +212,7 @@ fn compare_wider(scenario: &Scenario, widened: impl Fn(&Config) -> Vec<Wider>) -
         return Ok(0);
     }
     let mut compared = 0;
-    for (what, config) in widened(&scenario.config) {
+    for (what, config) in widened(&scenario.config).into_iter().filter(|(_, wider)| has_room_for_readers(wider)) {
         let wide = checked(&Scenario { config, ..scenario.clone() }, MOST_WIDER);
         for &property in &broken {
             let found = wide.properties.iter().find(|found| found.property == property);

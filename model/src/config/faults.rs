@@ -142,6 +142,22 @@ impl Faults {
     pub const fn deaths_of_nodes(&self) -> u8 {
         self.crash_node.saturating_add(self.kill_node).saturating_add(self.shutdown_node)
     }
+
+    /// How often somebody may believe in none of its holds although a node stores them: a release failed, or was forgotten by
+    /// a failover.
+    pub fn holds_left_behind(&self) -> u32 {
+        let lost = [
+            self.deaths_of_nodes(),
+            self.restart_node,
+            self.pause_node,
+            self.cut_link,
+            self.break_link,
+            self.refuse_writes,
+            self.hand_over,
+            self.interrupt,
+        ];
+        lost.into_iter().map(u32::from).sum()
+    }
 }
 
 /// What is left of every budget, in four bits each: a small world is a small value. Faults that no world has together share

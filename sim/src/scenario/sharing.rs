@@ -80,19 +80,7 @@ fn note_roles(parts: &Parts, sections: &Sections<'_>) {
 /// Each hold of a reader has a TTL of its own, and those of a writer add up. Whoever could not release leaves its holds behind.
 fn note_holds(parts: &Parts, sections: &Sections<'_>) {
     let (Some(clients), Some(faults), Some(settings)) = (parts.clients, parts.faults, &parts.settings) else { return };
-    let lost = [
-        faults.crash_node,
-        faults.kill_node,
-        faults.shutdown_node,
-        faults.restart_node,
-        faults.pause_node,
-        faults.cut_link,
-        faults.break_link,
-        faults.refuse_writes,
-        faults.hand_over,
-        faults.interrupt,
-    ];
-    let times = 1 + lost.iter().map(|budget| u32::from(*budget)).sum::<u32>();
+    let times = 1 + faults.holds_left_behind();
     let holds = u32::from(clients.max_holds) * times;
     let some = |of: fn(ClientRole) -> bool| settings.iter().any(|own| of(own.role));
     if holds > u32::from(MAX_READ_HOLDS) && some(|role| role != ClientRole::Writer) {
