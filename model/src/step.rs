@@ -200,11 +200,6 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
     }
 }
 
-/// The actions that can happen here, in the order of [`Action::all`].
-pub fn enabled<Y: Layout>(config: &Config, world: &World<Y>, actions: &[Action]) -> Vec<(Action, Step<Y>)> {
-    actions.iter().filter_map(|&action| Some((action, step(config, world, action)?))).collect()
-}
-
 /// Notes what puts the properties about nodes to the test: see [`Property::antecedent`](crate::Property::antecedent).
 fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, action: Action, notes: &mut Notes) {
     let is_taken = config.faults.vanish_key > 0 || config.faults.overwrite_key > 0;

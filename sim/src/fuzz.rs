@@ -7,9 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::Ordering;
 
-use lockstep_model::step::enabled;
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, Config, InLayout, Layout, World, in_largest_layout};
+use lockstep_model::{Action, AnyWorld, Config};
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
 use proptest::strategy::ValueTree;
@@ -269,7 +268,7 @@ pub fn agrees_in_history(
 
 /// A random history of the scenario.
 pub fn drawn(scenario: &Scenario, draws: &[u16]) -> Trace {
-    let actions = in_largest_layout(&scenario.config, Drawing { draws });
+    let actions = draw(&scenario.config, draws);
     record(scenario, &actions)
 }
 
@@ -331,23 +330,18 @@ fn runner(seed: u64) -> TestRunner {
     TestRunner::new_with_rng(RunnerConfig::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
 }
 
-struct Drawing<'a> {
-    draws: &'a [u16],
-}
-
-impl InLayout for Drawing<'_> {
-    type Output = Vec<Action>;
-
-    fn run<Y: Layout>(self, config: &Config) -> Vec<Action> {
-        let actions = Action::all(config);
-        let mut world = World::<Y>::initial(config);
-        let mut history = Vec::with_capacity(self.draws.len());
-        for &draw in self.draws {
-            let possible = enabled(config, &world, &actions);
-            let Some((action, next)) = possible.get(usize::from(draw) % possible.len().max(1)) else { break };
-            history.push(*action);
-            world = next.world;
+fn draw(config: &Config, draws: &[u16]) -> Vec<Action> {
+    let actions = Action::all(config);
+    let mut world = AnyWorld::initial(config);
+    let mut history = Vec::with_capacity(draws.len());
+    for &draw in draws {
+        let mut possible = world.enabled(config, &actions);
+        if possible.is_empty() {
+            break;
         }
-        history
+        let (action, next) = possible.swap_remove(usize::from(draw) % possible.len());
+        history.push(action);
+        world = next.world;
     }
+    history
 }

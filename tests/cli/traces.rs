@@ -6,7 +6,7 @@ use lockstep_model::config::{
     PromoteRule, ReplicasLeave, Resend, Resource, StopsAt, Time, Ttls, ValueSet, WriteDelay,
 };
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
+use lockstep_model::{Action, AnyWorld, LockKind, Property, Verdict};
 
 /// The first lock kind that is re-entrant, or that is not.
 pub const fn kind(reenters: bool) -> LockKind {
@@ -300,35 +300,24 @@ pub fn orphan() -> Trace {
 
 /// A walk through a world. The same seed gives the same walk; it prefers the actions it has taken least often.
 pub fn walk(config: &Config, steps: usize, seed: u64) -> Trace {
-    let actions = in_layout(config, Walk { steps, seed });
+    let actions = walked(config, steps, seed);
     Trace::record("walk", "A walk.", config, About::Drawn, &actions, "lockstep fuzz walk").expect("it has happened")
 }
 
-struct Walk {
-    steps: usize,
-    seed: u64,
-}
-
-impl InLayout for Walk {
-    type Output = Vec<Action>;
-
-    fn run<Y: Layout>(self, config: &Config) -> Vec<Action> {
-        let all = Action::all(config);
-        let mut world = World::<Y>::initial(config);
-        let mut taken: Vec<Action> = Vec::new();
-        let mut seed = self.seed;
-        while taken.len() < self.steps {
-            let possible = all.iter().filter_map(|&action| Some((action, step(config, &world, action)?.world)));
-            let mut possible: Vec<_> = possible.collect();
-            possible.sort_by_key(|(action, _)| taken.iter().filter(|other| other.kind() == action.kind()).count());
-            // Knuth's multiplier: any distribution over the first few actions is good enough.
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            let Some(most) = possible.len().checked_sub(1) else { break };
-            let pick = usize::try_from(seed >> 60).expect("4 bits").min(most) % 4;
-            let (action, next) = possible[pick.min(most)];
-            taken.push(action);
-            world = next;
-        }
-        taken
+fn walked(config: &Config, steps: usize, mut seed: u64) -> Vec<Action> {
+    let all = Action::all(config);
+    let mut world = AnyWorld::initial(config);
+    let mut taken: Vec<Action> = Vec::new();
+    while taken.len() < steps {
+        let mut possible = world.enabled(config, &all);
+        possible.sort_by_key(|(action, _)| taken.iter().filter(|other| other.kind() == action.kind()).count());
+        // Knuth's multiplier: any distribution over the first few actions is good enough.
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let Some(most) = possible.len().checked_sub(1) else { break };
+        let pick = usize::try_from(seed >> 60).expect("4 bits").min(most) % 4;
+        let (action, next) = possible.swap_remove(pick.min(most));
+        taken.push(action);
+        world = next.world;
     }
+    taken
 }

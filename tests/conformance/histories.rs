@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::config::{Ttls, WaitAfter};
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, Config, InLayout, Layout, LockKind, World, in_layout, step};
+use lockstep_model::{Action, AnyWorld, Config, LockKind};
 use lockstep_redis::Scripts;
 use lockstep_sim::check::{Engine, Limits, check, covering};
 use lockstep_sim::fuzz::{FuzzOptions, fuzz};
@@ -119,7 +119,7 @@ fn every_kept_history_agrees_on_every_server() {
         for trace in traces.iter().filter(counts) {
             let Trace { scenario, story, config, about, .. } = trace;
             let config = suited(config, version);
-            let actions = in_layout(&config, Possible { actions: &trace.actions() });
+            let actions = possible(&config, &trace.actions());
             let trace = Trace::record(scenario, story, &config, about.clone(), &actions, "").unwrap();
             let mut player = Player::start(version, &config, Scripts::built_in()).expect("servers start");
             assert_agrees(&mut player, &trace);
@@ -129,27 +129,19 @@ fn every_kept_history_agrees_on_every_server() {
 
 /// The actions of a history, without those that apply an effect where it was applied with another: how many effects there are
 /// depends on how TTLs travel.
-struct Possible<'a> {
-    actions: &'a [Action],
-}
-
-impl InLayout for Possible<'_> {
-    type Output = Vec<Action>;
-
-    fn run<Y: Layout>(self, config: &Config) -> Vec<Action> {
-        let mut world = World::<Y>::initial(config);
-        let mut possible = Vec::new();
-        for &action in self.actions {
-            match step(config, &world, action) {
-                Some(next) => {
-                    world = next.world;
-                    possible.push(action);
-                }
-                None => assert!(matches!(action, Action::Replicate { .. }), "{action:?} cannot happen"),
+fn possible(config: &Config, actions: &[Action]) -> Vec<Action> {
+    let mut world = AnyWorld::initial(config);
+    let mut possible = Vec::new();
+    for &action in actions {
+        match world.step(config, action) {
+            Some(next) => {
+                world = next.world;
+                possible.push(action);
             }
+            None => assert!(matches!(action, Action::Replicate { .. }), "{action:?} cannot happen"),
         }
-        possible
     }
+    possible
 }
 
 /// A replay can be repeated: it gets the same answers, to the last byte.

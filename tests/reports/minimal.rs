@@ -1,7 +1,7 @@
 //! Why a trace is minimal: the result without each of its steps, and a count of all histories of the same length.
 
 use lockstep_model::trace::TraceError;
-use lockstep_model::{Action, Config, InLayout, Layout, Property, World, in_layout, step};
+use lockstep_model::{Action, AnyWorld, Config, Property};
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::Scenario;
 
@@ -18,46 +18,32 @@ pub struct Count {
 
 /// Enumerates all histories with this many steps one by one, without a state set and without a search.
 pub fn count(config: &Config, property: Property, steps: usize) -> Count {
-    in_layout(config, Counting { property, steps })
+    let counting = Counting { config, actions: Action::all(config), property, steps };
+    let mut count = Count { all: 0, breaking: Vec::new() };
+    counting.go_on(&AnyWorld::initial(config), &mut Vec::new(), &mut count);
+    count
 }
 
-struct Counting {
+struct Counting<'a> {
+    config: &'a Config,
+    actions: Vec<Action>,
     property: Property,
     steps: usize,
 }
 
-impl InLayout for Counting {
-    type Output = Count;
-
-    fn run<Y: Layout>(self, config: &Config) -> Count {
-        let mut count = Count { all: 0, breaking: Vec::new() };
-        let actions = Action::all(config);
-        let world = World::<Y>::initial(config);
-        self.go_on(config, &actions, &world, &mut Vec::new(), &mut count);
-        count
-    }
-}
-
-impl Counting {
-    fn go_on<Y: Layout>(
-        &self,
-        config: &Config,
-        actions: &[Action],
-        world: &World<Y>,
-        done: &mut Vec<Action>,
-        count: &mut Count,
-    ) {
+impl Counting<'_> {
+    fn go_on(&self, world: &AnyWorld, done: &mut Vec<Action>, count: &mut Count) {
         if done.len() == self.steps {
             count.all += 1;
-            if !self.property.holds(world) {
+            if !world.keeps(self.property) {
                 count.breaking.push(done.clone());
             }
             return;
         }
-        for &action in actions {
-            if let Some(next) = step(config, world, action) {
+        for &action in &self.actions {
+            if let Some(next) = world.step(self.config, action) {
                 done.push(action);
-                self.go_on(config, actions, &next.world, done, count);
+                self.go_on(&next.world, done, count);
                 done.pop();
             }
         }

@@ -3,13 +3,11 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 
 use lockstep_model::config::Bound;
 use lockstep_model::trace::Trace;
-use lockstep_model::{
-    Action, Config, Happening, InLayout, Layout, NormalForm, Property, Reply, Verdict, World, attempt, in_layout,
-};
+use lockstep_model::{Action, AnyStep, AnyWorld, Config, Happening, NormalForm, Property, Reply, Verdict};
 use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, PropertyOutcome, check_as};
 use lockstep_sim::scenario::{Scenario, builtin};
@@ -74,49 +72,35 @@ fn normal_forms_change_nothing_in_worlds_that_nobody_thought_of() {
 
 /// The steps of the first worlds of a scenario, each taken in the full world and in its normal form. The steps compared, or the
 /// first that differs.
-struct StepsOfForms {
-    most_worlds: usize,
-}
-
-impl InLayout for StepsOfForms {
-    type Output = Result<u32, String>;
-
-    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
-        let form = NormalForm::of(config);
-        let normal = |mut world: World<Y>| {
-            let left_out = form.apply(config, &mut world);
-            (world, left_out)
-        };
-        let first = World::<Y>::initial(config);
-        let (mut met, mut waiting) = (BTreeSet::from([first]), VecDeque::from([first]));
-        let (actions, mut compared) = (Action::all(config), 0);
-        while let Some(full) = waiting.pop_front() {
-            let (small, left_out) = normal(full);
-            for &action in &actions {
-                let is_left_out = || left_out.kinds().any(|kind| kind == action.kind());
-                let (large, little) = (attempt(config, &full, action), attempt(config, &small, action));
-                let is_same = match (&large, &little) {
-                    (Ok(large), Ok(little)) => {
-                        (normal(large.world).0, but_for_numbers(large.reply))
-                            == (normal(little.world).0, but_for_numbers(little.reply))
-                    }
-                    // It changes nothing that is kept.
-                    (Ok(large), Err(_)) => is_left_out() && normal(large.world).0 == small,
-                    // The model may have no room in a full world for what a normal form leaves out.
-                    (Err(touched), Ok(_)) => touched.any(),
-                    (Err(_), Err(_)) => true,
-                };
-                if !is_same {
-                    return Err(format!("{action:?} leads elsewhere from the normal form of {full:?}"));
+fn steps_of_forms(config: &Config, most_worlds: usize) -> Result<u32, String> {
+    let first = AnyWorld::initial(config);
+    let (mut met, mut waiting) = (HashSet::from([first.clone()]), VecDeque::from([first]));
+    let (actions, mut compared) = (Action::all(config), 0);
+    while let Some(full) = waiting.pop_front() {
+        let (small, left_out) = full.normal(config);
+        for &action in &actions {
+            let is_left_out = || left_out.kinds().any(|kind| kind == action.kind());
+            let (large, little) = (full.attempt(config, action), small.attempt(config, action));
+            let normal = |step: &AnyStep| step.world.normal(config).0;
+            let is_same = match (&large, &little) {
+                (Ok(large), Ok(little)) => {
+                    (normal(large), but_for_numbers(large.reply)) == (normal(little), but_for_numbers(little.reply))
                 }
-                compared += 1;
-                // What a step breaks is of that step alone.
-                let next = large.ok().map(|step| World { breaches: first.breaches, ..step.world });
-                waiting.extend(next.filter(|next| met.len() < self.most_worlds && met.insert(*next)));
+                // It changes nothing that is kept.
+                (Ok(large), Err(_)) => is_left_out() && normal(large) == small,
+                // The model may have no room in a full world for what a normal form leaves out.
+                (Err(touched), Ok(_)) => touched.any(),
+                (Err(_), Err(_)) => true,
+            };
+            if !is_same {
+                return Err(format!("{action:?} leads elsewhere from the normal form of {full:?}"));
             }
+            compared += 1;
+            let next = large.ok().map(|step| step.world.without_breaches());
+            waiting.extend(next.filter(|next| met.len() < most_worlds && met.insert(next.clone())));
         }
-        Ok(compared)
     }
+    Ok(compared)
 }
 
 /// What is told, but for the number of a token: a normal form keeps the order of tokens.
@@ -134,7 +118,7 @@ fn steps_compared(scenario: &Scenario, most_worlds: usize) -> u32 {
     if !NormalForm::of(&config).is_there() || config.leaves_receipts() {
         return 0;
     }
-    let compared = in_layout(&config, StepsOfForms { most_worlds });
+    let compared = steps_of_forms(&config, most_worlds);
     compared.unwrap_or_else(|differs| panic!("{}: {differs}", scenario.name))
 }
 

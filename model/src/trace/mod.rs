@@ -13,7 +13,7 @@ mod request;
 #[cfg(feature = "schema")]
 mod schema;
 mod snapshot;
-mod state;
+pub(crate) mod state;
 
 pub use crate::locks::keys::{KeySlot, KeyValue};
 pub use crate::names::{client_name, lock_name, node_name};

@@ -5,11 +5,8 @@ use super::format::{About, Claims, FairAction, InLoop, SCHEMA, Trace, TraceStep}
 use super::names::lane;
 use super::state::State;
 use crate::action::Action;
+use crate::any_world::AnyWorld;
 use crate::config::sections::Config;
-use crate::notes::Happenings;
-use crate::step::step;
-use crate::world::layout::{InLayout, Layout, in_largest_layout};
-use crate::world::state::World;
 
 /// Why actions, or a file, are not a trace of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +79,7 @@ impl Trace {
         loop_start: Option<usize>,
         reproduce: &str,
     ) -> Result<Self, TraceError> {
-        let Recorded { initial, steps, fairness } = in_largest_layout(config, Recorder { actions, loop_start })?;
+        let Recorded { initial, steps, fairness } = run(config, actions, loop_start)?;
         let claims = claims::of(&steps);
         Ok(Self {
             schema: SCHEMA,
@@ -110,8 +107,7 @@ impl Trace {
     /// The first step that differs, or cannot happen; then the first claim that differs.
     pub fn retrace(&self) -> Result<(), TraceError> {
         let actions = self.actions();
-        let recorder = Recorder { actions: &actions, loop_start: self.loop_start };
-        let Recorded { initial, steps, fairness } = in_largest_layout(&self.config, recorder)?;
+        let Recorded { initial, steps, fairness } = run(&self.config, &actions, self.loop_start)?;
         if initial != self.initial {
             return Err(TraceError::Differs { step: 0 });
         }
@@ -145,56 +141,47 @@ fn same_claims<T: PartialEq>(list: &str, mine: &[T], theirs: &[T]) -> Result<(),
     first_difference(mine, theirs).map_or(Ok(()), differs)
 }
 
-struct Recorder<'a> {
-    actions: &'a [Action],
-    loop_start: Option<usize>,
-}
-
 struct Recorded {
     initial: State,
     steps: Vec<TraceStep>,
     fairness: Option<Vec<FairAction>>,
 }
 
-impl InLayout for Recorder<'_> {
-    type Output = Result<Recorded, TraceError>;
-
-    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
-        let mut world = World::<Y>::initial(config);
-        let initial = State::of(config, &world);
-        let mut worlds = vec![world];
-        let mut at_tick = 0;
-        let mut steps = Vec::with_capacity(self.actions.len());
-        for (index, &action) in self.actions.iter().enumerate() {
-            let number = index + 1;
-            let next = step(config, &world, action).ok_or(TraceError::NotEnabled { step: number, action })?;
-            world = next.world;
-            worlds.push(world);
-            steps.push(TraceStep {
-                number,
-                at_tick,
-                lane: lane(config, action.party()),
-                action,
-                answer: next.reply,
-                happenings: Happenings::iter(next.happenings).collect(),
-                state: State::of(config, &world),
-            });
-            at_tick += u32::from(action == Action::Tick);
-        }
-        let fairness = self.loop_start.map(|start| fairness(config, &worlds, self.actions, start)).transpose()?;
-        Ok(Recorded { initial, steps, fairness })
+fn run(config: &Config, actions: &[Action], loop_start: Option<usize>) -> Result<Recorded, TraceError> {
+    let mut world = AnyWorld::initial(config);
+    let initial = world.state(config);
+    let mut worlds = vec![world.clone()];
+    let mut at_tick = 0;
+    let mut steps = Vec::with_capacity(actions.len());
+    for (index, &action) in actions.iter().enumerate() {
+        let number = index + 1;
+        let next = world.step(config, action).ok_or(TraceError::NotEnabled { step: number, action })?;
+        world = next.world;
+        worlds.push(world.clone());
+        steps.push(TraceStep {
+            number,
+            at_tick,
+            lane: lane(config, action.party()),
+            action,
+            answer: next.reply,
+            happenings: next.happenings.iter().collect(),
+            state: world.state(config),
+        });
+        at_tick += u32::from(action == Action::Tick);
     }
+    let fairness = loop_start.map(|start| fairness(config, &worlds, actions, start)).transpose()?;
+    Ok(Recorded { initial, steps, fairness })
 }
 
 /// What becomes of every fair action in the loop, which starts after so many steps and ends with the last one.
-fn fairness<Y: Layout>(
+fn fairness(
     config: &Config,
-    worlds: &[World<Y>],
+    worlds: &[AnyWorld],
     actions: &[Action],
     start: usize,
 ) -> Result<Vec<FairAction>, TraceError> {
     // The counter of fencing tokens may have grown meanwhile, where that can make no difference.
-    let alike = |world: &World<Y>| world.up_to_token_numbers(config);
+    let alike = |world: &AnyWorld| world.up_to_token_numbers(config);
     if worlds.get(start).map(alike) != worlds.last().map(alike) {
         return Err(TraceError::DoesNotClose);
     }
@@ -204,7 +191,7 @@ fn fairness<Y: Layout>(
         // That time cannot pass in some state is no excuse for a loop in which it never passes, unless nothing happens
         // at all.
         let may_be_disabled = action != Action::Tick || start == actions.len();
-        let is_disabled = |&after: &usize| may_be_disabled && step(config, &worlds[after], action).is_none();
+        let is_disabled = |&after: &usize| may_be_disabled && worlds[after].step(config, action).is_none();
         let disabled = || -> Option<InLoop> {
             if action.kind().is_strongly_fair(config) {
                 return (start..worlds.len()).all(|after| is_disabled(&after)).then_some(InLoop::NeverPossible);

@@ -26,6 +26,6 @@ pub(crate) mod value_sets;
 pub(crate) mod values;
 
 pub use layout::{InLayout, Layout, in_largest_layout, in_layout};
-pub use normal_form::NormalForm;
+pub use normal_form::{LeftOut, NormalForm};
 pub use prefilter::Prefilter;
 pub use state::{ResourceLog, World};

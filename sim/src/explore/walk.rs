@@ -1,7 +1,7 @@
 //! A path from the first state, given as a list of choices: each is an index into the actions that are possible.
 
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, Config, InLayout, Layout, Property, Verdict, World, in_largest_layout, step};
+use lockstep_model::{Action, AnyWorld, Config, InLayout, Layout, Property, Verdict, World, in_largest_layout, step};
 use serde_json::{Value, json};
 
 use crate::render::{rows, state, svg, words};
@@ -12,8 +12,15 @@ const MOST_DRAWN: usize = 100;
 
 /// Where a history from the first state ends: the part of the page's address after the host. `None`: it cannot happen.
 pub fn address_of(config: &Config, actions: &[Action]) -> Option<String> {
-    let choices = in_largest_layout(config, Locating { actions })?;
-    let choices: Vec<_> = choices.iter().map(usize::to_string).collect();
+    let all = Action::all(config);
+    let mut world = AnyWorld::initial(config);
+    let mut choices = Vec::with_capacity(actions.len());
+    for &action in actions {
+        let mut possible = world.enabled(config, &all);
+        let choice = possible.iter().position(|(other, _)| *other == action)?;
+        choices.push(choice.to_string());
+        world = possible.swap_remove(choice).1.world;
+    }
     Some(format!("/#/{}", choices.join("/")))
 }
 
@@ -58,24 +65,6 @@ fn breaks(property: Property) -> About {
 
 fn possible<Y: Layout>(config: &Config, world: &World<Y>) -> Vec<Action> {
     Action::all(config).into_iter().filter(|action| step(config, world, *action).is_some()).collect()
-}
-
-struct Locating<'a> {
-    actions: &'a [Action],
-}
-
-impl InLayout for Locating<'_> {
-    type Output = Option<Vec<usize>>;
-
-    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
-        let mut world = World::<Y>::initial(config);
-        let mut choices = Vec::with_capacity(self.actions.len());
-        for &action in self.actions {
-            choices.push(possible(config, &world).iter().position(|&other| other == action)?);
-            world = step(config, &world, action)?.world;
-        }
-        Some(choices)
-    }
 }
 
 struct Walking<'a> {
