@@ -53,14 +53,9 @@ redisson = redisson="$${LOCKSTEP_REDISSON:-$$(tools/redisson/install)}" && expor
 check:
 	cargo run --release --locked -q -p lockstep-sim -- check
 
-# Tests that use the generic parts of the engines themselves: the compiler makes those anew for each, and unoptimised they would take
-# twice as long. All others, and the unit tests of lockstep-sim, leave their searches to what is built: unoptimised they are there in
-# a fifth of the time, and run as fast. The unit tests are those of the whole workspace: with a part of it cargo chooses other features
+# Nothing here searches but what is built as a whole: tests, and the unit tests of lockstep-sim, leave it to that, and are compiled
+# unoptimised in a fifth of the time. The unit tests are those of the whole workspace: with a part of it cargo chooses other features
 # of the libraries, and builds them again. There are no tests in documentation.
-SEARCHING = safety liveness reports
-OTHERS = $(filter-out $(SEARCHING),$(patsubst tests/%/main.rs,%,$(wildcard tests/*/main.rs)))
-unoptimised = --config 'profile.dev.package.$(1).opt-level=0'
-
 # Built as a whole first: the tests run the binary and what it carries. Four tests at a time for each core: those that
 # drive servers wait more than they compute.
 test: export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(nproc))))
@@ -70,9 +65,8 @@ test:
 	cargo build --workspace --locked && \
 	{ \
 		failed=0; \
-		cargo test --locked --no-fail-fast --workspace --lib $(call unoptimised,lockstep-sim) || failed=1; \
-		cargo test --locked --no-fail-fast -p lockstep-tests $(OTHERS:%=--test %) $(call unoptimised,lockstep-tests) || failed=1; \
-		cargo test --locked --no-fail-fast -p lockstep-tests $(SEARCHING:%=--test %) || failed=1; \
+		cargo test --locked --no-fail-fast --workspace --lib --config 'profile.dev.package.lockstep-sim.opt-level=0' || failed=1; \
+		cargo test --locked --no-fail-fast -p lockstep-tests --test '*' || failed=1; \
 		exit $$failed; \
 	}
 
@@ -96,7 +90,8 @@ soak:
 	LOCKSTEP_DRAW_SCENARIOS=$(SOAK_WORLDS) \
 		cargo test --locked -p lockstep-tests --test safety nobody_thought_of && \
 	LOCKSTEP_COMPARED_STATES=1000000 \
-		cargo test --locked -p lockstep-tests --test safety -- engine:: normal_forms:: && \
+		LOCKSTEP_ALL_PAIRS=1 \
+		cargo test --locked -p lockstep-tests --test safety -- engine:: normal_forms:: frontier:: capacities:: && \
 	LOCKSTEP_DRAW_SCENARIOS=$(SOAK_SCENARIOS) LOCKSTEP_DRAW_HISTORIES=$(SOAK_HISTORIES) \
 		cargo test --locked -p lockstep-tests --test conformance random_scenarios
 

@@ -77,6 +77,11 @@ fn scenario(name: &str) -> Scenario {
     builtin().into_iter().find(|scenario| scenario.name == name).unwrap_or_else(|| panic!("no scenario {name}"))
 }
 
+/// What the native engine finds in the built-in scenario with that name.
+fn found_in(name: &str) -> &'static CheckOutcome {
+    BUILT_IN.iter().find(|outcome| outcome.scenario == name).unwrap_or_else(|| panic!("no scenario {name}"))
+}
+
 /// Explores every state.
 fn exhaust(scenario: &Scenario, engine: Engine) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));

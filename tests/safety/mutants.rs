@@ -7,7 +7,7 @@ use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::Engine;
 use lockstep_sim::scenario::Scenario;
 
-use crate::{exhaust, scenario, verdict};
+use crate::{exhaust, found_in, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
 const NOTICED: [(Mutant, &str, Property, Verdict); 77] = [
@@ -113,7 +113,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 77] = [
 fn each_wrong_rule_is_noticed_by_the_property_that_guards_it() {
     for (mutant, name, property, expected) in NOTICED {
         let right = scenario(name);
-        assert_eq!(verdict(&exhaust(&right, Engine::Native), property), Verdict::Holds, "{property} in {name}");
+        assert_eq!(verdict(found_in(name), property), Verdict::Holds, "{property} in {name}");
         let wrong = Scenario { config: right.config.with_mutant(mutant), ..right };
         assert_eq!(verdict(&exhaust(&wrong, Engine::Native), property), expected, "{mutant:?} in {name}");
     }
@@ -141,7 +141,7 @@ const HIDDEN_BY: [(Mutant, &str, Property); 13] = [
 fn each_rule_that_explores_too_little_hides_what_the_right_one_finds() {
     for (mutant, name, property) in HIDDEN_BY {
         let right = scenario(name);
-        assert_eq!(verdict(&exhaust(&right, Engine::Native), property), Verdict::Violated, "{property} in {name}");
+        assert_eq!(verdict(found_in(name), property), Verdict::Violated, "{property} in {name}");
         let wrong = Scenario { config: right.config.with_mutant(mutant), ..right };
         assert_eq!(verdict(&exhaust(&wrong, Engine::Native), property), Verdict::Holds, "{mutant:?} in {name}");
     }
@@ -187,7 +187,7 @@ fn the_rules_of_the_plain_lock_are_noticed_too() {
     ];
     for (mutant, name, property) in cases {
         let right = scenario(name);
-        assert_eq!(verdict(&exhaust(&right, Engine::Native), property), Verdict::Holds, "{property} in {name}");
+        assert_eq!(verdict(found_in(name), property), Verdict::Holds, "{property} in {name}");
         let wrong = Scenario { config: right.config.with_mutant(mutant), ..right };
         assert_eq!(verdict(&exhaust(&wrong, Engine::Native), property), Verdict::Violated, "{mutant:?} in {name}");
     }
