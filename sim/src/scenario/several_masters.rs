@@ -29,6 +29,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         return;
     }
     note_masters(parts, sections, lock.as_ref());
+    note_extension(parts, sections);
     note_drift(parts, sections);
     note_not_yet(parts, top, sections, lock.as_ref());
 }
@@ -80,6 +81,23 @@ fn note_masters(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
         sections.time.note::<()>(
             Problem::at(Code::Impossible, drift, reason).help("use a drift that is shorter than every lease"),
         );
+    }
+}
+
+/// A holder that stops before it would extend.
+fn note_extension(parts: &Parts, sections: &Sections<'_>) {
+    let stops = parts.clients.is_some_and(|clients| clients.stops_at == StopsAt::Validity);
+    let Some(time) = parts.time.filter(|_| stops) else { return };
+    let is_late = |own: &ClientSettings| own.renew_every.is_some_and(|period| period + time.drift >= own.lease);
+    for place in sections.places(parts).into_iter().filter(|place| place.said.as_ref().is_some_and(is_late)) {
+        let is_said = |key: &&str| place.time.span_of(key).is_some();
+        let Some(key) = ["renew_every", "lease"].into_iter().find(is_said) else { continue };
+        Contradiction::of(place.time, key, "nothing is ever extended: by then the holder has stopped")
+            .with(
+                sections.clients.span_of("stops_at"),
+                "it stops when its grant is over: after the lease without the drift",
+            )
+            .note("extend sooner, at a third of the lease, or remove `renew_every`");
     }
 }
 

@@ -104,3 +104,15 @@ fn a_switch_of_renewals_by_one_master_is_refused() {
         assert_eq!(codes(&with("renew_every = 1", "", "", line)), [Code::Impossible], "{line}");
     }
 }
+
+/// A holder that has stopped extends nothing. One that never looks at its clock extends late, as some clients do.
+#[test]
+fn an_extension_after_the_holder_has_stopped_is_refused() {
+    let stops = "stops_at = \"validity\"";
+    assert_eq!(codes(&with("renew_every = 2", stops, "", "")), []);
+    assert_eq!(codes(&with("renew_every = 3", stops, "", "")), [Code::Impossible]);
+    assert_eq!(codes(&with("renew_every = 2\ndrift = 1", stops, "", "")), [Code::Impossible]);
+    assert_eq!(codes(&with("renew_every = 3", "", "", "")), []);
+    let own = "[[client]]\nlease = 2\n[[client]]";
+    assert_eq!(codes(&with("renew_every = 2", stops, "", own)), [Code::Impossible]);
+}
