@@ -127,12 +127,12 @@ macro_rules! fault {
 macro_rules! actions {
     (
         $(
-            $(#[$doc:meta])*
+            $(#[doc = $doc:literal])+
             $action:ident { $($field:ident),+ } $(of $which:ident)? = $name:literal
             $(, fault $fault:ident)?
             , when |$config:ident| $allowed:expr;
         )+
-        @time $(#[$last_doc:meta])* $last:ident = $last_name:literal;
+        @time $(#[doc = $last_doc:literal])+ $last:ident = $last_name:literal;
     ) => {
         /// Something that happens. `client`, `thread`, `node` and `name` (of a lock) count from 0.
         #[expect(missing_docs, reason = "the fields are the parties, named alike everywhere")]
@@ -140,8 +140,8 @@ macro_rules! actions {
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
         pub enum Action {
-            $($(#[$doc])* $action { $($field: field_type!($field)),+ },)+
-            $(#[$last_doc])* $last,
+            $($(#[doc = $doc])+ $action { $($field: field_type!($field)),+ },)+
+            $(#[doc = $last_doc])+ $last,
         }
 
         /// An action without its parties: what coverage counts.
@@ -150,8 +150,8 @@ macro_rules! actions {
         #[serde(rename_all = "snake_case")]
         #[repr(u8)]
         pub enum ActionKind {
-            $($(#[$doc])* $action,)+
-            $(#[$last_doc])* $last,
+            $($(#[doc = $doc])+ $action,)+
+            $(#[doc = $last_doc])+ $last,
         }
 
         impl ActionKind {
@@ -163,6 +163,22 @@ macro_rules! actions {
                 match self {
                     $(Self::$action => $name,)+
                     Self::$last => $last_name,
+                }
+            }
+
+            /// What happens, in a sentence or two.
+            pub const fn meaning(self) -> &'static str {
+                match self {
+                    $(Self::$action => concat!($($doc),+).trim_ascii(),)+
+                    Self::$last => concat!($($last_doc),+).trim_ascii(),
+                }
+            }
+
+            /// What it names: `client`, `thread`, `slot`, `node` or `name`.
+            pub const fn fields(self) -> &'static [&'static str] {
+                match self {
+                    $(Self::$action => &[$(stringify!($field)),+],)+
+                    Self::$last => &[],
                 }
             }
 

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Stdio;
 
-use lockstep_model::{Property, Verdict};
+use lockstep_model::{ActionKind, Property, Verdict};
 use lockstep_sim::exit::Exit;
 use lockstep_sim::scenario::{Code, KEYS, TABLES, builtin_files};
 use serde_json::Value;
@@ -309,9 +309,25 @@ fn an_unknown_topic_is_answered_with_every_topic_there_is() {
         assert!(listed.contains(&topic), "{topic}: {}", ran.stderr);
     }
     assert!(ran.stderr.contains("`lockstep scenarios` lists them"), "{}", ran.stderr);
-    for topic in CONCEPTS.into_iter().chain(["S008", "faults", "exit-130"]) {
+    let actions = ActionKind::ALL.map(ActionKind::name);
+    assert!(actions.iter().all(|action| listed.contains(action)), "{}", ran.stderr);
+    for topic in CONCEPTS.into_iter().chain(["S008", "faults", "exit-130"]).chain(actions) {
         assert_eq!(run(&["explain", topic]).code, 0, "{topic}");
     }
+}
+
+#[test]
+fn an_action_of_a_trace_is_explained_as_the_trace_has_it() {
+    let ran = run(&["explain", "extend_at"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for says in [
+        "extends its lease on one of several masters",
+        "{ \"do\": \"extend_at\", \"client\": 0, \"node\": 0 }",
+        "red-extension",
+    ] {
+        assert!(ran.stdout.contains(says), "{says}: {}", ran.stdout);
+    }
+    assert_eq!(json(&["explain", "extend_at", "--format", "json"])["kind"], "action");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use lockstep_model::config::Profile;
 use lockstep_model::properties::PropertyKind;
-use lockstep_model::{Property, Verdict};
+use lockstep_model::{ActionKind, Property, Verdict};
 use serde_json::json;
 
 use super::common::{Ended, Format, Output};
@@ -93,6 +93,9 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     if let Some(term) = glossary::term(what) {
         return Ok(Some(("word of the glossary", of_term(&term))));
     }
+    if let Some(action) = ActionKind::ALL.into_iter().find(|action| action.name() == what) {
+        return Ok(Some(("action", of_action(action))));
+    }
     if let Some(exhibit) = Exhibit::named(what) {
         return Ok(Some(("exhibit", of_exhibit(&exhibit))));
     }
@@ -163,6 +166,26 @@ fn of_term(term: &GlossaryTerm) -> String {
 }
 
 /// What each key of `[protocol]` is where a scenario sets only its profile.
+/// Scenarios in which an action can happen, so many at most.
+const SHOWN_IN: usize = 3;
+
+fn of_action(action: ActionKind) -> String {
+    let fields = action.fields().iter().map(|field| format!(", \"{field}\": 0"));
+    let in_trace = format!("{{ \"do\": \"{}\"{} }}", action.name(), fields.collect::<String>());
+    let mut text = paragraph(&format!("{}: {}", action.name(), action.meaning()));
+    text += &row("trace", &format!("{in_trace}; every number counts from 0"));
+    if let Some(fault) = action.fault() {
+        text += &row("fault", &format!("it spends one of the budget `{}` in [faults]", fault.name()));
+    }
+    let builtin = scenario::builtin();
+    let shown = builtin.iter().filter(|scenario| action.is_allowed(&scenario.config)).take(SHOWN_IN);
+    let shown: Vec<_> = shown.map(|scenario| scenario.name.as_str()).collect();
+    if !shown.is_empty() {
+        text += &row("see", &format!("{}: `lockstep show NAME` draws a history", shown.join(", ")));
+    }
+    text
+}
+
 fn of_profile(profile: Profile) -> String {
     const OF_A_KEY: [&str; 4] = ["value", "acquire", "release", "extend"];
     const OF_REDISSON: [&str; 14] = [
@@ -418,7 +441,7 @@ const SCENARIOS: &str = "built-in scenarios";
 const EXHIBITS: &str = "exhibits of the museum";
 
 /// Everything that can be explained, by kind.
-fn topics() -> [(&'static str, Vec<String>); 11] {
+fn topics() -> [(&'static str, Vec<String>); 12] {
     let owned = |name: &str| name.to_owned();
     [
         ("concepts", CONCEPTS.iter().map(|(name, _)| owned(name)).collect()),
@@ -432,6 +455,7 @@ fn topics() -> [(&'static str, Vec<String>); 11] {
         ),
         ("keys of a scenario", KEYS.iter().map(|key| owned(key.name)).collect()),
         ("words of the glossary", glossary::terms().flat_map(|term| term.names).map(owned).collect()),
+        ("actions of a trace", ActionKind::ALL.into_iter().map(|action| owned(action.name())).collect()),
         (EXHIBITS, Exhibit::all().into_iter().map(|exhibit| exhibit.id).collect()),
         ("departures from Redisson", Departure::all().into_iter().map(|departure| departure.id).collect()),
         (SCENARIOS, scenario::builtin_files().iter().map(|file| owned(file.name)).collect()),
