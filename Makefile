@@ -53,9 +53,13 @@ redisson = redisson="$${LOCKSTEP_REDISSON:-$$(tools/redisson/install)}" && expor
 check:
 	cargo run --release --locked -q -p lockstep-sim -- check
 
-# Nothing here searches but what is built as a whole: tests, and the unit tests of lockstep-sim, leave it to that, and are compiled
-# unoptimised in a fifth of the time. The unit tests are those of the whole workspace: with a part of it cargo chooses other features
-# of the libraries, and builds them again. There are no tests in documentation.
+# Tests that look at very many worlds themselves. All others, and the unit tests of lockstep-sim, leave that to what is built:
+# unoptimised they are there in a fifth of the time, and run as fast. The unit tests are those of the whole workspace: with a part of it
+# cargo chooses other features of the libraries, and builds them again. There are no tests in documentation.
+SEARCHING = safety liveness reports
+OTHERS = $(filter-out $(SEARCHING),$(patsubst tests/%/main.rs,%,$(wildcard tests/*/main.rs)))
+unoptimised = --config 'profile.dev.package.$(1).opt-level=0'
+
 # Built as a whole first: the tests run the binary and what it carries. Four tests at a time for each core: those that
 # drive servers wait more than they compute.
 test: export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(nproc))))
@@ -65,8 +69,9 @@ test:
 	cargo build --workspace --locked && \
 	{ \
 		failed=0; \
-		cargo test --locked --no-fail-fast --workspace --lib --config 'profile.dev.package.lockstep-sim.opt-level=0' || failed=1; \
-		cargo test --locked --no-fail-fast -p lockstep-tests --test '*' || failed=1; \
+		cargo test --locked --no-fail-fast --workspace --lib $(call unoptimised,lockstep-sim) || failed=1; \
+		cargo test --locked --no-fail-fast -p lockstep-tests $(OTHERS:%=--test %) $(call unoptimised,lockstep-tests) || failed=1; \
+		cargo test --locked --no-fail-fast -p lockstep-tests $(SEARCHING:%=--test %) || failed=1; \
 		exit $$failed; \
 	}
 

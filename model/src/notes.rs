@@ -241,6 +241,8 @@ breaches! {
     ValueShared,
     /// A client begins to believe although nothing is left of its lease, or fewer than most masters store what it was granted.
     GrantInvalid,
+    /// A call has ended, and left a key of its last round on one of several masters.
+    KeyLeft,
 }
 
 impl Breach {
@@ -249,8 +251,9 @@ impl Breach {
     const fn bit(self) -> u8 {
         match self {
             Self::RefusedAndGranted => Self::TokenNotGreater as u8,
-            // Who asks several masters waits for no replicas.
+            // Who asks several masters waits for no replicas, and the loss of what one of them stores is no loss of the lock.
             Self::GrantInvalid => Self::GrantUnacknowledged as u8,
+            Self::KeyLeft => Self::GrantVanished as u8,
             Self::Overtaken | Self::ReaderRefused | Self::PartLeft | Self::ValueShared => Self::EffectOutOfOrder as u8,
             other => other as u8,
         }

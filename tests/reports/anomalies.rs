@@ -319,6 +319,7 @@ const GROUPS: [AnomalyGroup; 14] = [
             "red-pause-before-the-look",
             "red-pause-before-the-look-unchecked",
             "red-pause-after-the-look",
+            "red-write-arrives-after-the-next-holder-s",
             "red-reply-past-validity",
             "red-reply-past-validity-unchecked",
             "red-reply-past-validity-never-stops",
@@ -415,7 +416,8 @@ const ALLOWED_FOR: ScenarioLine = ("time", "drift", "1");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 54] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 55] = [
+    ("red-write-arrives-after-the-next-holder-s", &[FENCED]),
     ("red-extension-loses-majority-never-stops", &[BY_ITS_CLOCK]),
     ("red-failover-of-one-master", &[AT_ONCE]),
     ("red-restart-without-data", &[AWAY_FOR_A_LEASE]),

@@ -208,7 +208,6 @@ fn the_readme_lists_what_is_not_modelled_yet() {
         (with_masters("", ""), vec!["a red lock with", "another `profile` than `lockstep`"]),
         (with_masters("", &format!("replicas = 2\n{LOCKSTEP}")), vec!["a red lock with", "`replicas = 2`"]),
         (with_masters("", &format!("{LOCKSTEP}[network]\nmode = \"split\"")), vec!["mode = \"split\""]),
-        (with_masters("", &format!("{LOCKSTEP}[resource]\nfencing = \"none\"")), vec!["a `[resource]`"]),
         (with_masters("", &format!("{LOCKSTEP}[faults]\ninterrupt = 1")), vec!["`interrupt`"]),
         (of("jump = 4", &format!("[cluster]\nreplicas = 1\nwait_for = 1\n{jumps}")), vec!["clock_jump", "wait_for"]),
         (of("jump = 4", &format!("[cluster]\nreplicas = 1\nmin_replicas = 1\n{jumps}")), vec!["min_replicas"]),

@@ -161,3 +161,22 @@ fn a_failover_that_loses_the_key_of_one_master_is_enough_for_a_second_majority()
         assert_eq!(verdict(&found, Property::OneBeliever), expected, "{groups}, {cluster}");
     }
 }
+
+/// Code goes on beside an extension, until its holder releases.
+#[test]
+fn a_holder_writes_to_the_resource_while_it_extends() {
+    let (client, thread) = (0, 0);
+    let resource = "[resource]\nfencing = 'none'\n";
+    let config = world_of(3, "validity", "renew_every = 1\nhold_at_most = 2", "", resource).config;
+    let granted = [0, 1, 2].map(|node| Action::AskMaster { client, node });
+    let extending = [Action::Tick, Action::Renew { client }, Action::ExtendAt { client, node: 0 }];
+    let all = [&[Action::Acquire { client, thread }][..], &granted, &extending].concat();
+    let after = |world: &AnyWorld, action| world.step(&config, action).map(|step| step.world);
+    let extending = all.into_iter().fold(AnyWorld::initial(&config), |world, action| {
+        after(&world, action).unwrap_or_else(|| panic!("{action:?} cannot happen"))
+    });
+    let work = Action::Work { client, thread };
+    assert!(after(&extending, work).is_some(), "it holds");
+    let releasing = after(&extending, Action::Release { client, thread }).expect("its code may end meanwhile");
+    assert!(after(&releasing, work).is_none(), "it counts on nothing any more");
+}

@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, found_in, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 77] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 78] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -107,6 +107,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 77] = [
     (Mutant::LeaseNeverEnds, "red-holder-crashes", Property::FreedAfterCrash, Verdict::Violated),
     (Mutant::FenceIgnored, "lease-ends-fenced", Property::EffectsInOrder, Verdict::Violated),
     (Mutant::FenceIgnored, "write-after-the-next-holder-is-fenced", Property::EffectsInOrder, Verdict::Violated),
+    (Mutant::FenceIgnored, "red-write-after-the-next-holder-s-is-fenced", Property::EffectsInOrder, Verdict::Violated),
 ];
 
 #[test]

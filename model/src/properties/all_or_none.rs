@@ -3,6 +3,7 @@
 
 use super::claim::{Claim, PropertyKind};
 use crate::config::sections::Config;
+use crate::locks::contract::Lock as _;
 use crate::mutants::Mutant;
 use crate::notes::{Breach, Happening};
 use crate::world::layout::Layout;
@@ -35,5 +36,6 @@ fn applies(config: &Config) -> Result<(), &'static str> {
 
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
-    !world.breaches.has(Breach::PartLeft)
+    let left = if Y::Lock::HAS_SEVERAL_MASTERS { Breach::KeyLeft } else { Breach::PartLeft };
+    !world.breaches.has(left)
 }

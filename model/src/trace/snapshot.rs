@@ -46,11 +46,11 @@ const fn is_possible(breach: Breach, config: &Config) -> bool {
         Breach::TokenNotGreater | Breach::EffectOutOfOrder => config.resource.is_some(),
         Breach::RefusedAndGranted => config.resource.is_none(),
         Breach::Overtaken => config.resource.is_none() && config.lock.facts().queue.is_there(),
-        Breach::PartLeft => config.resource.is_none() && (config.has_parts() || config.asks_masters()),
+        Breach::PartLeft => config.resource.is_none() && config.has_parts(),
         Breach::ReaderRefused => config.resource.is_none() && config.shares(),
         Breach::ValueShared => config.resource.is_none() && config.names_values(),
-        Breach::GrantInvalid => config.asks_masters(),
-        Breach::GrantUnacknowledged => !config.asks_masters(),
+        Breach::GrantInvalid | Breach::KeyLeft => config.asks_masters(),
+        Breach::GrantUnacknowledged | Breach::GrantVanished => !config.asks_masters(),
         _ => true,
     }
 }

@@ -190,14 +190,21 @@ impl<Y: Layout> Context<'_, Y> {
         let is_of_call = requester == own(client) && (thread.has_hold() || thread.phase != Phase::Idle);
         // Of a client that is dead no call has ended.
         if reply == Reply::Acquired && self.world.client(client).is_alive() && !is_of_call {
-            self.notes.broke(Breach::PartLeft);
+            self.notes.broke(Breach::KeyLeft);
         }
         Some(reply)
     }
 
     fn hear(&mut self, client: u8, group: u8, is_granted: bool) {
+        let extends = self.world.thread(own(client).holder).has_hold();
         let decision = self.in_call(client, |process, call| process.hear_of_master(call, group, is_granted));
         if let Decision::Believes { is_valid } = decision {
+            if !extends {
+                // No master sees every grant, so their order is that in which callers begin to believe; a token of its own the algorithm has
+                // none (Kleppmann 2016), and an ideal counter is asked at that moment.
+                let token = self.issue_token();
+                self.world.thread_mut(own(client).holder).token = token;
+            }
             let is_stored = self.world.masters_that_store(client) >= usize::from(self.config.majority());
             if !is_valid || !is_stored {
                 self.notes.broke(Breach::GrantInvalid);
@@ -225,7 +232,7 @@ impl<Y: Layout> Context<'_, Y> {
         let reply = self.at_master(node, LockRequest::Release(own(client)))?;
         let has_ended = self.in_call(client, |process, call| process.has_released_at(call, group));
         if has_ended && self.world.masters_that_store(client) > 0 {
-            self.notes.broke(Breach::PartLeft);
+            self.notes.broke(Breach::KeyLeft);
         }
         Some(reply)
     }

@@ -93,9 +93,9 @@ impl ThreadPosture {
         let Self { phase, has_hold, may_enter, is_at_limit, has_permit, is_woken } = self;
         Some(match kind {
             ActionKind::Acquire => matches!(phase, Phase::Idle) && may_enter,
-            ActionKind::Work | ActionKind::ReadToken => matches!(phase, Phase::Idle) && has_hold,
-            // Code may end while an extension is under way.
-            ActionKind::Release => {
+            ActionKind::ReadToken => matches!(phase, Phase::Idle) && has_hold,
+            // Code goes on, and may end, while an extension is under way.
+            ActionKind::Work | ActionKind::Release => {
                 matches!(phase, Phase::Idle | Phase::AskingMasters | Phase::HearingMaster) && has_hold
             }
             ActionKind::NextPart => matches!(phase, Phase::NextPart),

@@ -15,6 +15,7 @@ use crate::client::requests::InFlight;
 use crate::client::state::Phase;
 use crate::config::sections::Resource;
 use crate::limits::MAX_TOKEN_UNDER_WAY;
+use crate::locks::contract::Lock as _;
 use crate::locks::holder::Holder;
 use crate::locks::tokens::TokenStore as _;
 use crate::mutants::Mutant;
@@ -27,8 +28,9 @@ impl<Y: Layout> Context<'_, Y> {
         let resource = self.config.resource?;
         let thread = self.world.thread(holder);
         let newest = self.world.resource.newest;
-        let can_work =
-            self.world.client(holder.client()).is_running() && thread.phase == Phase::Idle && thread.believes();
+        // Beside an extension by most masters code goes on; in every other call its thread waits.
+        let is_free = thread.phase == Phase::Idle || Y::Lock::HAS_SEVERAL_MASTERS;
+        let can_work = self.world.client(holder.client()).is_running() && is_free && thread.believes();
         // A second effect of the same holder changes nothing that anybody could see, unless it has a larger token by now.
         let is_seen = thread.token == newest && self.world.tokens.held(holder) <= self.world.tokens.accepted();
         if !can_work || is_seen || !self.has_token(holder) {

@@ -135,10 +135,6 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock:
         let help = "use mode = \"atomic\", and lose_ask, slow_reply and late_ask in [faults] for what a network does to one ask";
         beside(&sections.network, "mode", "a split network", help);
     }
-    if let Some(span) = sections.resource.span() {
-        let reason = "a [resource] together with a lock on several masters is not modelled yet";
-        Contradiction::not_yet(top, "lock", reason).with(Some(span), "this is the resource").note("remove [resource]");
-    }
     if parts.time.is_some_and(|time| time.named_lease.is_some()) {
         beside(&sections.time, "named_lease", "a lease of the first thread", "remove `named_lease`");
     }

@@ -50,7 +50,6 @@ const NOT_BESIDE_MASTERS: &[&str] = &[
     "interrupted_wait",
     "client_clock_jump",
     "persist_key",
-    "fencing",
 ];
 
 /// The same where each of them has a replica.

@@ -75,7 +75,6 @@ fn what_is_not_modelled_beside_it_is_refused() {
         with("", "", "replicas = 1", "[faults]\nhand_over = 1"),
         with("", "", "replicas = 1", "[faults]\ncut_link = 1"),
         with("", "", "", "[network]\nmode = \"split\""),
-        with("", "", "", "[resource]\nfencing = \"none\""),
         with("", "", "", "[faults]\ncrash_thread = 1"),
         with("", "", "", "[faults]\nstart_client = 1"),
         with("", "", "", "[faults]\nforeign_release = 1"),
@@ -83,6 +82,15 @@ fn what_is_not_modelled_beside_it_is_refused() {
         with("", "", "", "[faults]\npersist_key = 1"),
     ] {
         assert_eq!(codes(&text), [Code::NotModelled], "{text}");
+    }
+}
+
+/// An ideal counter is not one of the masters.
+#[test]
+fn a_resource_may_be_guarded_with_an_ideal_counter_or_without_tokens() {
+    for (fencing, expected) in [("none", vec![]), ("ideal", vec![]), ("stored", vec![Code::Impossible])] {
+        let text = with("", "", "", &format!("[resource]\nfencing = \"{fencing}\"\ndelay = \"any\""));
+        assert_eq!(codes(&text), expected, "{fencing}");
     }
 }
 
