@@ -53,8 +53,8 @@ redisson = redisson="$${LOCKSTEP_REDISSON:-$$(tools/redisson/install)}" && expor
 check:
 	cargo run --release --locked -q -p lockstep-sim -- check
 
-# Tests that look at very many worlds themselves. All others, and the unit tests of lockstep-sim, leave that to what is built:
-# unoptimised they are there in a fifth of the time, and run as fast. The unit tests are those of the whole workspace: with a part of it
+# Tests that look at very many worlds themselves. All others, and the unit tests, leave that to what is built: unoptimised they are
+# there in a fifth of the time, and run as fast. The unit tests are those of the whole workspace: with a part of it
 # cargo chooses other features of the libraries, and builds them again. There are no tests in documentation.
 SEARCHING = safety liveness reports
 OTHERS = $(filter-out $(SEARCHING),$(patsubst tests/%/main.rs,%,$(wildcard tests/*/main.rs)))
@@ -69,7 +69,7 @@ test:
 	cargo build --workspace --locked && \
 	{ \
 		failed=0; \
-		cargo test --locked --no-fail-fast --workspace --lib $(call unoptimised,lockstep-sim) || failed=1; \
+		cargo test --locked --no-fail-fast --workspace --lib $(call unoptimised,lockstep-model) $(call unoptimised,lockstep-sim) || failed=1; \
 		cargo test --locked --no-fail-fast -p lockstep-tests $(OTHERS:%=--test %) $(call unoptimised,lockstep-tests) || failed=1; \
 		cargo test --locked --no-fail-fast -p lockstep-tests $(SEARCHING:%=--test %) || failed=1; \
 		exit $$failed; \

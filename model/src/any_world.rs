@@ -1,7 +1,7 @@
 //! A world of any layout, behind a pointer.
 //!
-//! An engine is compiled once for each layout, because it takes millions of steps. Whoever takes a few, or looks at some thousands of
-//! worlds, takes them through this, and is compiled once.
+//! An engine takes millions of steps, so it is compiled once for each layout. Code that takes a few steps, or looks at some thousands of
+//! worlds, uses this type and is compiled once.
 
 use core::any::Any;
 use core::fmt;

@@ -251,7 +251,7 @@ impl Breach {
     const fn bit(self) -> u8 {
         match self {
             Self::RefusedAndGranted => Self::TokenNotGreater as u8,
-            // Who asks several masters waits for no replicas, and the loss of what one of them stores is no loss of the lock.
+            // A client of several masters never sends `WAIT`, and a key that one master loses is not a lost grant.
             Self::GrantInvalid => Self::GrantUnacknowledged as u8,
             Self::KeyLeft => Self::GrantVanished as u8,
             Self::Overtaken | Self::ReaderRefused | Self::PartLeft | Self::ValueShared => Self::EffectOutOfOrder as u8,

@@ -83,7 +83,7 @@ fn verdict(set: &FaultSet, property: Property, checked: &mut Checked) -> Option<
     outcome.as_ref()?.properties.iter().find(|found| found.property == property).map(|found| found.verdict)
 }
 
-/// Pairs with these take most of the time; `LOCKSTEP_ALL_PAIRS=1` looks at them as well, as `make soak` does.
+/// Faults that are looked at alone, and in no pair, to save time. `make soak` looks at every pair (`LOCKSTEP_ALL_PAIRS=1`).
 const IN_NO_PAIR: [&str; 8] = [
     "cut_link",
     "restart_node",

@@ -192,7 +192,7 @@ fn is_kept(property: Property) -> bool {
 
 /// Whether a node has room for every hold that a reader may have there: the reader of scenarios refuses worlds in which it has not.
 fn has_room_for_readers(config: &Config) -> bool {
-    let most = u32::from(config.clients.max_holds) * (1 + config.faults.holds_left_behind());
+    let most = config.faults.most_holds(config.clients.max_holds);
     !config.lock.facts().sharing.is_there() || most <= u32::from(MAX_READ_HOLDS)
 }
 

@@ -172,11 +172,13 @@ fn a_holder_writes_to_the_resource_while_it_extends() {
     let extending = [Action::Tick, Action::Renew { client }, Action::ExtendAt { client, node: 0 }];
     let all = [&[Action::Acquire { client, thread }][..], &granted, &extending].concat();
     let after = |world: &AnyWorld, action| world.step(&config, action).map(|step| step.world);
-    let extending = all.into_iter().fold(AnyWorld::initial(&config), |world, action| {
-        after(&world, action).unwrap_or_else(|| panic!("{action:?} cannot happen"))
-    });
+    let then = |world: &AnyWorld, action| after(world, action).unwrap_or_else(|| panic!("{action:?} cannot happen"));
+    let extending = all.into_iter().fold(AnyWorld::initial(&config), |world, action| then(&world, action));
     let work = Action::Work { client, thread };
-    assert!(after(&extending, work).is_some(), "it holds");
+    assert!(extending.let_through(&config).contains(&work), "the engine tries it");
+    let written = then(&extending, work);
+    let extended = [1, 2].into_iter().fold(written, |world, node| then(&world, Action::ExtendAt { client, node }));
+    assert!(after(&extended, work).is_none(), "the grant is the same, so a second write shows nothing new");
     let releasing = after(&extending, Action::Release { client, thread }).expect("its code may end meanwhile");
     assert!(after(&releasing, work).is_none(), "it counts on nothing any more");
 }

@@ -143,10 +143,10 @@ impl Faults {
         self.crash_node.saturating_add(self.kill_node).saturating_add(self.shutdown_node)
     }
 
-    /// How often somebody may believe in none of its holds although a node stores them: a release failed, or was forgotten by
-    /// a failover.
-    pub fn holds_left_behind(&self) -> u32 {
-        let lost = [
+    /// How many holds of one thread a node may store, where a thread believes in at most `max_holds`: as many again for each fault that
+    /// can leave holds behind, because a release failed or a failover forgot it.
+    pub fn most_holds(&self, max_holds: u8) -> u32 {
+        let left_behind = [
             self.deaths_of_nodes(),
             self.restart_node,
             self.pause_node,
@@ -156,7 +156,7 @@ impl Faults {
             self.hand_over,
             self.interrupt,
         ];
-        lost.into_iter().map(u32::from).sum()
+        u32::from(max_holds) * (1 + left_behind.into_iter().map(u32::from).sum::<u32>())
     }
 }
 

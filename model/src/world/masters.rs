@@ -200,8 +200,8 @@ impl<Y: Layout> Context<'_, Y> {
         let decision = self.in_call(client, |process, call| process.hear_of_master(call, group, is_granted));
         if let Decision::Believes { is_valid } = decision {
             if !extends {
-                // No master sees every grant, so their order is that in which callers begin to believe; a token of its own the algorithm has
-                // none (Kleppmann 2016), and an ideal counter is asked at that moment.
+                // No master sees every grant, so grants are in the order in which their callers begin to believe. The algorithm has no
+                // tokens (Kleppmann 2016, How to do distributed locking); an ideal counter would be asked at that moment.
                 let token = self.issue_token();
                 self.world.thread_mut(own(client).holder).token = token;
             }

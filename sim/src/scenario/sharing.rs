@@ -80,8 +80,7 @@ fn note_roles(parts: &Parts, sections: &Sections<'_>) {
 /// Each hold of a reader has a TTL of its own, and those of a writer add up. Whoever could not release leaves its holds behind.
 fn note_holds(parts: &Parts, sections: &Sections<'_>) {
     let (Some(clients), Some(faults), Some(settings)) = (parts.clients, parts.faults, &parts.settings) else { return };
-    let times = 1 + faults.holds_left_behind();
-    let holds = u32::from(clients.max_holds) * times;
+    let holds = faults.most_holds(clients.max_holds);
     let some = |of: fn(ClientRole) -> bool| settings.iter().any(|own| of(own.role));
     if holds > u32::from(MAX_READ_HOLDS) && some(|role| role != ClientRole::Writer) {
         let reason = format!("one reader could have {holds} holds on a node, counting those that it could not release");
