@@ -4,6 +4,7 @@
 //! other: each states the rules in its own words, so that their agreement on a real server is evidence. Reading order:
 //!
 //! - [`names`] — the names of a lock, its channel and its receipts, and what identifies a holder
+//! - [`slots`] — where a key is in a cluster
 //! - [`script`] — a [`Call`] of a script, and how its [`ScriptReply`] is read
 //! - [`locks`] — one file per kind, each with an example, beside the file of the same name in `model/src/locks`
 //! - [`Error`] — why there is no reply
@@ -19,6 +20,7 @@ mod error;
 pub mod locks;
 pub mod names;
 pub mod script;
+pub mod slots;
 
 pub use error::Error;
 pub use names::{HoldValue, HolderId, Lease, Names, ReleaseReceipt};

@@ -6,6 +6,8 @@
 use std::fmt;
 use std::num::NonZeroU64;
 
+use crate::slots::{hashed_part, slot_of};
+
 /// The names that Redisson gives to what belongs to one lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Names {
@@ -21,6 +23,12 @@ impl Names {
     /// The key of the lock: its name, unchanged.
     pub fn lock(&self) -> &str {
         &self.lock
+    }
+
+    /// The slot of a cluster in which the lock is, with all that belongs to it; nothing: its other names are in other slots. A cluster
+    /// grants such a lock, and refuses every release of it (`CROSSSLOT`; docs/facts/cluster.md#names-and-slots).
+    pub fn slot(&self) -> Option<u16> {
+        (hashed_part(&self.lock) == hashed_part(&self.channel())).then(|| slot_of(&self.lock))
     }
 
     /// The channel on which a release wakes a waiter.
@@ -218,6 +226,17 @@ mod tests {
         let names = Names::of("{eu}invoices");
         assert_eq!(names.channel(), "redisson_lock__channel:{eu}invoices");
         assert_eq!(names.receipt("r1"), "redisson_unlock_latch:{eu}invoices:r1");
+    }
+
+    /// The others get what looks like a hash tag and is none, or is another one.
+    #[test]
+    fn a_name_with_half_a_hash_tag_is_in_no_single_slot() {
+        for name in ["invoices", "{eu}invoices", "invoices{eu}", "{eu}{us}", "}{eu}"] {
+            assert_eq!(Names::of(name).slot(), Some(slot_of(name)), "{name}");
+        }
+        for name in ["invoices{", "invoices}", "eu}invoices", "{}invoices", "{}{eu}", ""] {
+            assert_eq!(Names::of(name).slot(), None, "{name}");
+        }
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! JVMs that end, or are not what they are said to be.
 
+use std::fs;
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
@@ -7,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use lockstep_sim::replay::redisson::{ClientGate, Jvm};
 use lockstep_sim::replay::{ReplayError, ServerNode};
+use lockstep_tests::free_nodes::{Disk, FreeNode};
 use lockstep_tests::servers::{START_MS, servers};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::plain_driver::PlainDriver;
 use crate::redisson;
 
 fn kill(process: u32) {
@@ -106,4 +109,25 @@ fn a_driver_of_another_version_than_its_folder_says_is_refused() {
     let error = Jvm::start(&driver, START_MS).expect_err("it is 4.7.0");
     let reason = reason(error);
     assert!(reason.contains("of Redisson 4.7.0, not 3.43.0"), "{reason}");
+}
+
+/// Interrupted there, it would ask again and again without a wait, until the memory of its process is full. The lines come at once, and
+/// no clock stands still: some calls have begun when their client is shut down, and others have not.
+#[test]
+fn a_call_that_swallows_every_exception_ends_with_its_client_also_where_it_has_only_just_begun() {
+    const CLIENTS: usize = 20;
+
+    let node = FreeNode::start(&servers()[0], Disk::None, |_| None);
+    let mut driver = PlainDriver::start("4.7.0");
+    for client in 0..CLIENTS {
+        driver.tell(&format!("client {client} redis://127.0.0.1:{} 3000 1 100 30000 1", node.port()));
+        let [takes, takes_too] =
+            [1, 2].map(|thread| format!("call {client} {thread} lock-lease-seconds multi:one,other 30 3000"));
+        let closes = driver.send(&[&takes, &takes_too, &format!("close {client}")]);
+        driver.wait_until_obeyed(closes);
+    }
+    let threads = fs::read_dir(format!("/proc/{}/task", driver.id())).expect("it runs");
+    let names = threads.filter_map(|thread| fs::read_to_string(thread.ok()?.path().join("comm")).ok());
+    let callers: Vec<String> = names.filter(|name| name.starts_with("application-")).collect();
+    assert_eq!(callers, Vec::<String>::new());
 }

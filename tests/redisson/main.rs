@@ -2,6 +2,7 @@
 //!
 //! `tools/redisson/install` builds what these tests need, and `LOCKSTEP_REDISSON` names it; without it they fail.
 
+mod cluster;
 mod departures;
 mod deployments;
 mod fenced;
@@ -10,6 +11,7 @@ mod jvms;
 mod load;
 mod multi;
 mod museum;
+mod plain_driver;
 mod queue;
 mod random;
 mod read_write;

@@ -291,7 +291,7 @@ fn field_of<'a>(info: &'a str, field: &str) -> Option<&'a str> {
 
 /// A port that nobody listens on now, and nobody is given as the end of a connection before it is used: Linux takes those from
 /// 32768 on. No two calls return the same soon.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     const FIRST: u16 = 10_000;
     const NUMBER: u16 = 20_000;
     static GIVEN: AtomicU16 = AtomicU16::new(0);

@@ -6,3 +6,4 @@ pub mod free_nodes;
 pub mod page;
 pub mod refused_release;
 pub mod servers;
+pub mod slot_cluster;

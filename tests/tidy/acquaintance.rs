@@ -22,7 +22,7 @@ fn complaints(dependencies: &[Dependency]) -> Vec<String> {
     let may_know = |Dependency { from, to, kind }: &Dependency| match from.as_str() {
         // `schemars` is only for the JSON Schema of a trace, behind a feature.
         MODEL if *kind == DependencyKind::Normal => ["serde", "schemars"].contains(&to.as_str()),
-        IMPL if *kind == DependencyKind::Normal => ["redis", "thiserror"].contains(&to.as_str()),
+        IMPL if *kind == DependencyKind::Normal => ["crc", "redis", "thiserror"].contains(&to.as_str()),
         // This applies to the dependencies of their own tests as well.
         MODEL | IMPL => !is_ours(to),
         SIM => !is_ours(to) || [MODEL, IMPL].contains(&to.as_str()),

@@ -15,8 +15,6 @@ final class CallThread extends Thread {
     private static final int SPINS = 20_000;
 
     private volatile boolean isEnding;
-    /** Whether it is inside a call. */
-    private volatile boolean isCalling;
 
     CallThread(String client, long id) {
         super("application-" + client + "-" + id);
@@ -41,18 +39,25 @@ final class CallThread extends Thread {
     }
 
     /**
-     * Ends the thread also inside its call. A caller that takes several locks as one swallows every exception, also an interrupt and that
-     * of a client that was shut down, and begins anew for ever; it does not catch an error. Where that meets code that catches everything,
-     * it is thrown once more. No clock is asked: those of this process may stand still.
+     * Ends the thread also inside its call, or just before it. A caller that takes several locks as one swallows every exception, also an
+     * interrupt and that of a client that was shut down, and begins anew for ever; it does not catch an error. It is not interrupted: with
+     * that flag set it would ask again and again without a wait, until the memory of this process is full of requests. Where the error
+     * meets code that catches everything, it is thrown once more. No clock is asked: those of this process may stand still.
      */
     @SuppressWarnings({"deprecation", "removal"})
     void endInCall() {
-        end();
-        for (int round = 0; isCalling && isAlive() && round < MOST_ERRORS; round++) {
+        isEnding = true;
+        setUncaughtExceptionHandler((thread, error) -> {
+            // It is thrown wherever the thread is, also where it then has no lock to release.
+        });
+        for (int round = 0; isAlive() && round < MOST_ERRORS; round++) {
             stop();
-            for (int spin = 0; isCalling && isAlive() && spin < SPINS; spin++) {
+            for (int spin = 0; isAlive() && spin < SPINS; spin++) {
                 Thread.yield();
             }
+        }
+        if (isAlive()) {
+            throw new IllegalStateException("its thread " + id + " has caught " + MOST_ERRORS + " errors and goes on");
         }
     }
 
@@ -60,13 +65,7 @@ final class CallThread extends Thread {
     public void run() {
         while (!isEnding) {
             try {
-                Runnable call = calls.take();
-                isCalling = true;
-                try {
-                    call.run();
-                } finally {
-                    isCalling = false;
-                }
+                calls.take().run();
             } catch (InterruptedException interrupted) {
                 // Between two calls nobody hears an interrupt.
             }

@@ -16,6 +16,7 @@ package lockstep;
  * @param messagesFrom the replica on which it subscribes; {@code null}: the master
  * @param announced the address that a cluster or a sentinel tells clients of its server, {@code 127.0.0.1:1}: it is reached at the
  *     other one; {@code null}: nobody is asked
+ * @param lookEveryMs how often it looks at the nodes of its cluster; 0: only when it connects
  * @param sentinel the sentinel that it asks for its server; {@code null}: none, so {@code announced} is told by a cluster
  */
 record Settings(
@@ -31,6 +32,7 @@ record Settings(
         boolean isAlone,
         String messagesFrom,
         String announced,
+        int lookEveryMs,
         String sentinel) {
     static Settings of(Words words) {
         Settings single = new Settings(
@@ -46,6 +48,7 @@ record Settings(
                 false,
                 null,
                 null,
+                0,
                 null);
         return words.hasNext() ? single.ofMaster(words) : single;
     }
@@ -56,6 +59,9 @@ record Settings(
         String kind = words.hasNext() ? words.next() : "";
         boolean hasSentinel = kind.equals("sentinel");
         boolean isTold = hasSentinel || kind.equals("cluster");
+        String messagesFrom = kind.equals("replica") ? words.next() : null;
+        String announced = isTold ? words.next() : null;
+        boolean isLooking = kind.equals("cluster") && words.hasNext();
         return new Settings(
                 address,
                 timeoutMs,
@@ -67,8 +73,9 @@ record Settings(
                 within,
                 !check.equals("unchecked"),
                 check.equals("alone"),
-                kind.equals("replica") ? words.next() : null,
-                isTold ? words.next() : null,
+                messagesFrom,
+                announced,
+                isLooking ? Math.toIntExact(words.nextLong()) : 0,
                 hasSentinel ? words.next() : null);
     }
 }

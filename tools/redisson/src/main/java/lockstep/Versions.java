@@ -115,12 +115,12 @@ final class Versions {
         }
     }
 
-    /** It is told once of the nodes of the cluster, by the server itself, whose address is another one outside, as behind a NAT. */
+    /** It is told of the nodes of the cluster by the server itself, whose address is another one outside, as behind a NAT. */
     private static void useCluster(Config config, Settings settings) throws ReflectiveOperationException {
         ClusterServersConfig servers = config.useClusterServers();
         servers.addNodeAddress(settings.address());
         servers.setNatMap(reached(settings));
-        servers.setScanInterval(NEVER_MS);
+        servers.setScanInterval(settings.lookEveryMs() == 0 ? NEVER_MS : settings.lookEveryMs());
         useMasterOnly(config, servers, settings);
     }
 
