@@ -24,6 +24,8 @@ SOAK_SCENARIOS ?= 1000
 SOAK_HISTORIES ?= 10
 # Random histories of each kind of lock on one node, on each version.
 SOAK_KIND_HISTORIES ?= 5000
+# Random histories with replicas and failovers, of all kinds, on each version.
+SOAK_REPLICA_HISTORIES ?= 2000
 # Random histories of each world on which model and servers once differed.
 SOAK_WORLD_HISTORIES ?= 200
 # Free runs of real servers on each version, about one and a half a second on each.
@@ -87,7 +89,8 @@ soak:
 		cargo test --locked -p lockstep-tests --test redisson && \
 	LOCKSTEP_LOAD_SECONDS=$(SOAK_LOAD_SECONDS) LOCKSTEP_LOAD_WATCHDOG_MS=$(SOAK_LOAD_WATCHDOG_MS) \
 		cargo test --locked -p lockstep-tests --test redisson the_page_on_loads && \
-	LOCKSTEP_KIND_HISTORIES=$(SOAK_KIND_HISTORIES) LOCKSTEP_WORLD_HISTORIES=$(SOAK_WORLD_HISTORIES) \
+	LOCKSTEP_KIND_HISTORIES=$(SOAK_KIND_HISTORIES) LOCKSTEP_REPLICA_HISTORIES=$(SOAK_REPLICA_HISTORIES) \
+		LOCKSTEP_WORLD_HISTORIES=$(SOAK_WORLD_HISTORIES) \
 		cargo test --locked -p lockstep-tests --features toy --test conformance && \
 	LOCKSTEP_MUTATED_FILES=$(SOAK_FILES) cargo test --locked --workspace --lib changed_files && \
 	LOCKSTEP_FREE_RUNS=$(SOAK_FREE_RUNS) cargo test --locked -p lockstep-tests --test inclusion && \

@@ -34,6 +34,8 @@ pub mod numbers {
     pub const SYS_GETPID: usize = 39;
     pub const SYS_CONNECT: usize = 42;
     pub const SYS_GETSOCKNAME: usize = 51;
+    pub const SYS_KILL: usize = 62;
+    pub const SYS_GETPPID: usize = 110;
     pub const SYS_GETTID: usize = 186;
     pub const SYS_FUTEX: usize = 202;
     pub const SYS_CLOCK_GETTIME: usize = 228;
@@ -63,7 +65,9 @@ pub mod numbers {
     pub const SYS_CLOCK_GETTIME: usize = 113;
     pub const SYS_TGKILL: usize = 131;
     pub const SYS_RT_SIGPROCMASK: usize = 135;
+    pub const SYS_KILL: usize = 129;
     pub const SYS_GETPID: usize = 172;
+    pub const SYS_GETPPID: usize = 173;
     pub const SYS_GETTID: usize = 178;
     pub const SYS_CONNECT: usize = 203;
     pub const SYS_GETSOCKNAME: usize = 204;

@@ -19,9 +19,9 @@ use lockstep_tests::servers::{for_every_version_at_once as for_every_version, se
 use redis::RedisResult;
 
 /// Random histories of each kind of lock, on one node and for each server version; `LOCKSTEP_KIND_HISTORIES` asks for others.
-const CASES_PER_KIND: u32 = 250;
-/// Random histories with replicas and failovers.
-const CASES_WITH_REPLICAS: u32 = 200;
+const CASES_PER_KIND: u32 = 100;
+/// Random histories with replicas and failovers; `LOCKSTEP_REPLICA_HISTORIES` asks for others.
+const CASES_WITH_REPLICAS: u32 = 100;
 
 fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/histories")
@@ -111,7 +111,8 @@ fn the_deletion_of_what_has_expired_is_waited_for_as_the_model_says() {
 
 #[test]
 fn random_histories_with_replicas_and_failovers_agree_on_every_server() {
-    random_histories(CASES_WITH_REPLICAS, |scenario| scenario.config.cluster.replicas > 0);
+    let cases = from_environment("LOCKSTEP_REPLICA_HISTORIES", CASES_WITH_REPLICAS);
+    random_histories(cases, |scenario| scenario.config.cluster.replicas > 0);
 }
 
 /// Hand-written histories, and histories on which model and Redis once differed.

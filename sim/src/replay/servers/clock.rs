@@ -24,6 +24,9 @@ use crate::replay::error::ReplayError;
 #[path = "../../../clock/lib.rs"]
 mod preloaded;
 
+/// Names this process to a server that ends with it by itself.
+pub(super) const PARENT: &str = "LOCKSTEP_PARENT";
+
 /// The wall clock of one node, in milliseconds since 1970, which stands still until it is set.
 #[derive(Debug)]
 pub struct Clock(SharedNumber);
@@ -71,7 +74,8 @@ impl ClockOffset {
 
     /// Makes a program that is started by this command live by this clock.
     pub fn apply_to(&self, command: &mut Command) {
-        command.env("LD_PRELOAD", self.library.path()).env("LOCKSTEP_CLOCK_OFFSET", &self.file.path);
+        self.library.apply_to(command);
+        command.env("LOCKSTEP_CLOCK_OFFSET", &self.file.path);
     }
 
     /// The clock jumps: ahead, or back if this is negative. The server may still use the old time for a moment.
@@ -181,5 +185,10 @@ impl ClockLibrary {
     /// The file's path.
     pub fn path(&self) -> &Path {
         &self.file
+    }
+
+    /// A program that is started by this command lives by the clock that another variable names, and ends with this process.
+    pub fn apply_to(&self, command: &mut Command) {
+        command.env("LD_PRELOAD", self.path()).env(PARENT, std::process::id().to_string());
     }
 }

@@ -13,9 +13,10 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, getppid, getrlimit, kill_process,
-    kill_process_group, setrlimit, waitid,
+    kill_process_group, prlimit, waitid,
 };
 
+use super::clock;
 use super::connection::ServerConnection;
 use super::control::Control;
 use super::limits::{ANSWER_WAIT, DISK_WAIT, END_WAIT, MOST_CONSOLE, MOST_FILE, START_WAIT};
@@ -106,9 +107,13 @@ impl OwnProcess {
     pub fn start(mut command: Command) -> Result<Self, ReplayError> {
         // A terminal sends Ctrl-C to a whole process group: only this process shall receive it.
         command.process_group(0);
-        prepare(&mut command);
+        let ends_with_us = command.get_envs().any(|(name, _)| name == clock::PARENT);
+        if !ends_with_us {
+            end_with_us(&mut command);
+        }
         let program = PathBuf::from(command.get_program());
         let child = launch(command)?;
+        limit_files(child.id());
         running().insert(child.id());
         Ok(Self { child, program, has_ended: false })
     }
@@ -319,20 +324,26 @@ fn send_to_group(id: u32, what: Signal) {
     let _ = group.map(|group| kill_process_group(group, what));
 }
 
-/// What a child does to itself before it becomes the server: no file of it grows without end, and it ends with this process.
-fn prepare(command: &mut Command) {
+/// No file of this process grows without end. An error says that it has ended.
+fn limit_files(id: u32) {
     let given = getrlimit(Resource::Fsize);
     let most = given.maximum.map_or(MOST_FILE, |most| most.min(MOST_FILE));
-    let file_size = Rlimit { current: Some(most), maximum: Some(most) };
+    let limit = Rlimit { current: Some(most), maximum: Some(most) };
+    let process = i32::try_from(id).ok().and_then(Pid::from_raw);
+    let _ = process.map(|process| prlimit(Some(process), Resource::Fsize, limit));
+}
+
+/// A child that has no clock of ours asks for its end before it becomes the server. So it begins as a copy of this process, which takes
+/// longer the larger that is; one with our clock asks by itself (`sim/clock/lib.rs`).
+fn end_with_us(command: &mut Command) {
     let us = getpid();
     let prepare = move || {
-        setrlimit(Resource::Fsize, file_size)?;
         end_with_parent()?;
         // If this process ended before the line above, the kernel sends nothing any more.
         if getppid() == Some(us) { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
     };
     #[expect(unsafe_code, reason = "what runs between fork and exec must be safe there")]
-    // SAFETY: system calls and no allocation: a limit and an error kind are plain values.
+    // SAFETY: system calls and no allocation: an error kind is a plain value.
     unsafe {
         command.pre_exec(prepare);
     }

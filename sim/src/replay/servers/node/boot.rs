@@ -166,8 +166,8 @@ fn command(
         .arg("--dir")
         .arg(home.path())
         .current_dir(home.path())
-        .env("LD_PRELOAD", home.library.path())
         .env("LOCKSTEP_CLOCK", clock.path());
+    home.library.apply_to(&mut command);
     log.redirect(&mut command)?;
     Ok(command)
 }
