@@ -54,9 +54,13 @@ impl Exit {
     /// The meaning of the code.
     pub const fn meaning(self) -> &'static str {
         match self {
-            Self::AsDeclared => "every verdict is as declared, and real Redis agrees where it was asked",
+            Self::AsDeclared => {
+                "`check`: every verdict is as declared; `replay`, `fuzz`, `museum`: real Redis or Redisson does what the model says, \
+                 whatever the verdicts are"
+            }
             Self::NotAsDeclared => {
-                "some verdict is not as declared: a property broke that should hold, or a declared violation was not found"
+                "`check`: some verdict is not as declared: a property broke that should hold, or a declared violation was not found; \
+                 `museum`: a version has a defect that it is said not to have, or the other way round"
             }
             Self::Usage => "the command line or a file is wrong; nothing was checked",
             Self::Inconclusive => {

@@ -73,7 +73,7 @@ impl ClusterClients {
 #[test]
 fn no_release_succeeds_while_a_slot_is_moved_and_the_lock_is_not_renewed_any_more() {
     at_once(&[("4.7.0", false), ("4.7.0", true), ("3.15.6", false)], |(version, is_key_moved)| {
-        let mut world = ClusterClients::start(version, 3000, 1_000_000);
+        let mut world = ClusterClients::start(version, 6000, 1_000_000);
         assert_eq!(world.driver.call(&format!("A 1 lock {LOCK}")), "returned nothing");
         world.cluster.begin_migration(world.slot, world.from, world.to);
         if *is_key_moved {
@@ -115,7 +115,7 @@ fn a_waiter_sleeps_to_the_end_of_the_lease_once_its_slot_has_moved_where_channel
         let mut world = ClusterClients::start(version, 30_000, 200);
         let channel = Names::of(LOCK).channel();
         assert!(servers()[0].has_sharded_channels());
-        assert_eq!(world.driver.call(&format!("A 1 lock-lease {LOCK} 8000")), "returned nothing");
+        assert_eq!(world.driver.call(&format!("A 1 lock-lease {LOCK} 15000")), "returned nothing");
         let waits = world.driver.tell(&format!("call B 1 lock {LOCK}"));
         wait_until("B is subscribed", || world.cluster.subscribers(&channel, *is_sharded) == 1);
         world.cluster.begin_migration(world.slot, world.from, world.to);
