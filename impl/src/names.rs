@@ -25,8 +25,8 @@ impl Names {
         &self.lock
     }
 
-    /// The slot of a cluster in which the lock is, with all that belongs to it; nothing: its other names are in other slots. A cluster
-    /// grants such a lock, and refuses every release of it (`CROSSSLOT`; docs/facts/cluster.md#names-and-slots).
+    /// The slot of a cluster that has the lock and all that belongs to it. `None`: the other names are in other slots, so a cluster grants
+    /// this lock and refuses every release of it (`CROSSSLOT`; docs/facts/cluster.md#names-and-slots).
     pub fn slot(&self) -> Option<u16> {
         (hashed_part(&self.lock) == hashed_part(&self.channel())).then(|| slot_of(&self.lock))
     }

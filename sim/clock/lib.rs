@@ -7,9 +7,9 @@
 //! clock that runs, and jumps when the harness writes another number. Every other clock is left to the kernel: Redis drives
 //! its event loop by the monotonic clock, and with a frozen clock the loop would never run.
 //!
-//! With the first look at such a clock the server also asks the kernel to end it with the process that `LOCKSTEP_PARENT` names, if
-//! that has started it. To ask before the server is executed, the harness would have to start it as a copy of itself (`fork`), which
-//! takes as long as the harness is large: a fifth of the time of the longest tests.
+//! When it first looks at such a clock, the server asks the kernel to kill it once the process that `LOCKSTEP_PARENT` names has ended, if
+//! that is its parent. The harness could ask for this only between `fork` and `exec`, and a `fork` takes longer the larger the harness
+//! is: it was a fifth of the CPU time of the longest tests.
 //!
 //! Nothing here allocates or calls libc for the time. The server's allocator reads the clock while it initialises
 //! itself, so an allocation would call this code again and hang (as Debian's `faketime` does). For the same reason

@@ -1,7 +1,8 @@
 //! One holder, who may enter again, on real servers: what is proved alike for several kinds. Same rule:
 //! `model/src/locks/counted_hold.rs`.
 //!
-//! [`prove`] makes a test of each proof here; beside it, the file of a kind has what is its own.
+//! [`prove`] makes a test of each proof here, and of those of a lock in a cluster ([`cluster`](crate::cluster)); beside it, the file of a
+//! kind has what is its own.
 
 use std::collections::BTreeMap;
 
@@ -129,7 +130,7 @@ pub struct CountedHoldCalls {
 macro_rules! prove {
     ($calls:expr) => {
         crate::counted_hold::prove! {
-            $calls =>
+            counted_hold, $calls =>
             a_free_lock_is_taken_with_one_hold_and_its_lease
             entering_again_counts_and_makes_the_lease_whole_again
             another_client_is_answered_the_remaining_lease
@@ -145,11 +146,18 @@ macro_rules! prove {
             a_replica_still_answers_what_needs_no_write
             a_key_of_another_type_is_an_error_of_redis_and_no_unknown_outcome
         }
+        crate::counted_hold::prove! {
+            cluster, $calls =>
+            a_lock_whose_name_has_half_a_hash_tag_is_granted_and_never_released
+            while_a_slot_is_moved_its_locks_are_granted_and_renewed_and_no_release_is_possible
+            while_valkey_moves_a_slot_in_one_step_it_answers_releases
+            a_failover_while_a_slot_is_moved_grants_its_lock_again_unless_replicas_know_of_the_move
+        }
     };
-    ($calls:expr => $($proof:ident)*) => {
+    ($room:ident, $calls:expr => $($proof:ident)*) => {
         $(#[test]
         fn $proof() {
-            crate::counted_hold::$proof(&$calls);
+            crate::$room::$proof(&$calls);
         })*
     };
 }

@@ -7,7 +7,6 @@ use lockstep_redis::locks::reentrant::{
 use lockstep_redis::{Call, Names, ReleaseReceipt, Scripts};
 use lockstep_tests::servers::on_every_server;
 
-use crate::cluster;
 use crate::counted_hold::{
     self, ALWAYS_WAS_HELD, CountedHoldCalls, DELETED_TOO_EARLY, KEY_STAYS, LEASE_NOT_RENEWED, LOST_LOCK_CREATED_AGAIN,
     NO_REENTRY, NOTHING_PUBLISHED, PARTIAL_RELEASE_KEEPS_TTL, RECEIPT_STORED, REENTRY_DOES_NOT_COUNT,
@@ -102,26 +101,6 @@ const CALLS: CountedHoldCalls = CountedHoldCalls {
 };
 
 prove!(CALLS);
-
-#[test]
-fn a_lock_whose_name_has_half_a_hash_tag_is_granted_and_never_released() {
-    cluster::a_lock_whose_name_has_half_a_hash_tag_is_granted_and_never_released(&CALLS);
-}
-
-#[test]
-fn while_a_slot_is_moved_its_locks_are_granted_and_renewed_and_no_release_is_possible() {
-    cluster::while_a_slot_is_moved_its_locks_are_granted_and_renewed_and_no_release_is_possible(&CALLS);
-}
-
-#[test]
-fn while_valkey_moves_a_slot_in_one_step_it_answers_releases() {
-    cluster::while_valkey_moves_a_slot_in_one_step_it_answers_releases(&CALLS);
-}
-
-#[test]
-fn a_failover_while_a_slot_is_moved_grants_its_lock_again_unless_replicas_know_of_the_move() {
-    cluster::a_failover_while_a_slot_is_moved_grants_its_lock_again_unless_replicas_know_of_the_move(&CALLS);
-}
 
 #[test]
 fn the_last_release_frees_the_lock_and_wakes_a_waiter() {

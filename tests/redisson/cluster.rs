@@ -26,7 +26,7 @@ struct ClusterClients {
     slot: u16,
     /// The master that has the slot of the lock.
     from: usize,
-    /// Who gets it.
+    /// The master that the slot is moved to.
     to: usize,
 }
 

@@ -17,6 +17,9 @@ use crate::free_nodes::{free_port, wait_until};
 const BUS_PORT_DISTANCE: u16 = 10_000;
 /// Longer than any test, in milliseconds.
 const NEVER: &str = "600000";
+/// So long, in milliseconds, a node waits for another one that it meets. Two that meet each other at the same moment may both wait for
+/// nothing, and begin anew then.
+const MEETING_TIMEOUT: &str = "3000";
 
 /// The nodes, masters first: each has an equal share of the slots, in order. If there are replicas, the one of master i of n is node n + i.
 pub struct SlotCluster {
@@ -58,6 +61,11 @@ impl SlotCluster {
             });
         }
         cluster.wait_for_info("the cluster serves", "CLUSTER", "cluster_state:ok", 0..cluster.nodes.len());
+        // The same setting says after how much silence a node is dead.
+        for node in 0..cluster.nodes.len() {
+            cluster.told(node, cmd("CONFIG").arg("SET").arg("cluster-node-timeout").arg(NEVER));
+        }
+        cluster.wait_for_info("the cluster still serves", "CLUSTER", "cluster_state:ok", 0..cluster.nodes.len());
         let replicas = usize::from(masters)..cluster.nodes.len();
         cluster.wait_for_info("the replicas have their copies", "INFO", "master_link_status:up", replicas);
         cluster
@@ -201,7 +209,8 @@ impl ClusterNode {
             ("--logfile", "log"),
             ("--unixsocket", "s"),
             ("--cluster-enabled", "yes"),
-            ("--cluster-node-timeout", NEVER),
+            ("--cluster-node-timeout", MEETING_TIMEOUT),
+            ("--cluster-replica-no-failover", "yes"),
             ("--repl-diskless-sync-delay", "0"),
         ];
         for (name, value) in settings {

@@ -324,7 +324,7 @@ fn send_to_group(id: u32, what: Signal) {
     let _ = group.map(|group| kill_process_group(group, what));
 }
 
-/// No file of this process grows without end. An error says that it has ended.
+/// Limits the size of the files that this process writes. An error means that the process has ended.
 fn limit_files(id: u32) {
     let given = getrlimit(Resource::Fsize);
     let most = given.maximum.map_or(MOST_FILE, |most| most.min(MOST_FILE));
@@ -333,8 +333,8 @@ fn limit_files(id: u32) {
     let _ = process.map(|process| prlimit(Some(process), Resource::Fsize, limit));
 }
 
-/// A child that has no clock of ours asks for its end before it becomes the server. So it begins as a copy of this process, which takes
-/// longer the larger that is; one with our clock asks by itself (`sim/clock/lib.rs`).
+/// A child without our clock asks the kernel for its end before it becomes the server, which takes a `fork` of this process. One with our
+/// clock asks by itself (`sim/clock/lib.rs`).
 fn end_with_us(command: &mut Command) {
     let us = getpid();
     let prepare = move || {
