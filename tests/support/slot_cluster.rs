@@ -19,7 +19,7 @@ const BUS_PORT_DISTANCE: u16 = 10_000;
 const NEVER: &str = "600000";
 /// So long, in milliseconds, a node waits for another one that it meets. Two that meet each other at the same moment may both wait for
 /// nothing, and begin anew then.
-const MEETING_TIMEOUT: &str = "3000";
+const MEETING_WAIT: &str = "3000";
 
 /// The nodes, masters first: each has an equal share of the slots, in order. If there are replicas, the one of master i of n is node n + i.
 pub struct SlotCluster {
@@ -209,7 +209,7 @@ impl ClusterNode {
             ("--logfile", "log"),
             ("--unixsocket", "s"),
             ("--cluster-enabled", "yes"),
-            ("--cluster-node-timeout", MEETING_TIMEOUT),
+            ("--cluster-node-timeout", MEETING_WAIT),
             ("--cluster-replica-no-failover", "yes"),
             ("--repl-diskless-sync-delay", "0"),
         ];
