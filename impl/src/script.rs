@@ -71,6 +71,16 @@ impl Scripts {
         self
     }
 
+    /// The same scripts, but those that publish do so in the shard of the lock (`SPUBLISH`), as Redisson since 3.43 does in a cluster of Redis
+    /// 7.0 and newer (docs/facts/cluster.md#subscriptions).
+    #[must_use]
+    pub fn publishing_in_shards(mut self) -> Self {
+        for script in self.by_name.values_mut() {
+            *script = Script::new(script.name, &script.text.replace("call('publish'", "call('spublish'"));
+        }
+        self
+    }
+
     /// The script that is called `name`.
     ///
     /// # Panics

@@ -391,6 +391,10 @@ actions! {
     NoticeDeath { node } = "notice_death", when |config| config.notices_deaths_late();
     /// A node that refused writes accepts them again.
     AcceptWrites { node } = "accept_writes", when |config| config.faults.refuse_writes > 0;
+    /// The operator who moves the slot of the lock has moved its keys.
+    MoveKeys { node } = "move_keys", when |config| config.faults.move_slot > 0 && config.cluster.replicas > 0;
+    /// The slot of the lock has moved: from here on this node is its new master.
+    FinishMove { node } = "finish_move", when |config| config.faults.move_slot > 0;
     /// The lock's key has no time left on a node, and is gone already.
     Expire { node } = "expire", when |_config| true;
     /// Two parts of a lock have no time left on a master, and one of them is gone already: its lease was set a moment before that of the
@@ -460,6 +464,8 @@ actions! {
     ClockJump { node } = "clock_jump", fault ClockJump, when |_config| true;
     /// The wall clock of a client jumps.
     ClientClockJump { client } = "client_clock_jump", fault ClientClockJump, when |_config| true;
+    /// An operator begins to move the slot of the lock to another master of its cluster.
+    MoveSlot { node } = "move_slot", fault MoveSlot, when |_config| true;
     /// A replica becomes the master while the master runs, or the master begins to hand over to it: with `FAILOVER` the replica
     /// takes over in a step of its own, and until then writes wait.
     HandOver { node } = "hand_over", fault HandOver, when |config| config.cluster.replicas > 0;

@@ -107,6 +107,12 @@ mutants! {
     ClientWinsTies,
     /// A master whose last save failed writes all the same.
     RefusingMasterWrites,
+    /// A node whose slot is being moved answers also a request of which it has not all keys.
+    MovingSlotReleases,
+    /// The replica of a master whose keys are moved keeps them.
+    MovedKeysStayOnReplica,
+    /// A subscription to a channel of a slot outlives its move.
+    MovedSubscriptionLives,
     /// A replica does not hear that a key has lost its TTL.
     PersistStaysLocal,
     /// A node comes back earlier than it may.

@@ -110,6 +110,8 @@ replies! {
     NotEnoughReplicas = "not_enough_replicas",
     /// The master refused to write: its last save failed.
     SaveFailed = "save_failed",
+    /// The node refused: the slot of the lock is being moved, and not all keys of the request are there.
+    TryAgain = "try_again",
     /// The node refused to write: it is a replica now.
     ReadOnly = "read_only",
     /// No answer came in time: the request may have been executed or not.
@@ -123,6 +125,6 @@ replies! {
 impl Reply {
     /// Whether a node has refused to write: nothing was executed.
     pub(crate) const fn is_refusal_to_write(self) -> bool {
-        matches!(self, Self::NotEnoughReplicas | Self::SaveFailed | Self::ReadOnly)
+        matches!(self, Self::NotEnoughReplicas | Self::SaveFailed | Self::TryAgain | Self::ReadOnly)
     }
 }

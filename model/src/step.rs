@@ -154,6 +154,8 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Recount { node } => context.server().recount(node).map(done),
         Action::NoticeDeath { node } => context.server().notice_death(node).map(done),
         Action::AcceptWrites { node } => context.accept_writes(node),
+        Action::MoveKeys { node } => context.server().move_keys(node).map(done),
+        Action::FinishMove { node } => context.finish_move(node),
         Action::Expire { node } => context.expire(node),
         Action::ExpirePart { node, name } => context.expire_part(node, name),
         Action::ExpireReceipts { node } => context.expire_receipts(node),
@@ -185,6 +187,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::CutLink { node } => context.server().cut(node).map(done),
         Action::RefuseWrites { node } => context.server().refuse_writes(node).map(done),
         Action::BreakLink { node } => context.server().break_link(node).map(done),
+        Action::MoveSlot { node } => context.server().move_slot(node).map(done),
         Action::PauseNode { node } => context.server().pause(node).map(done),
         Action::VanishKey { node } => context.server().vanish(node).map(done),
         Action::PersistKey { node } => context.server().persist(node).map(done),
@@ -230,6 +233,7 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
         | Fault::ForceRelease
         | Fault::RestartNode
         | Fault::BreakLink
+        | Fault::MoveSlot
         | Fault::PersistKey
         | Fault::VanishReceipts
         | Fault::VanishToken
@@ -321,6 +325,8 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Recount { .. }
             | Action::NoticeDeath { .. }
             | Action::AcceptWrites { .. }
+            | Action::MoveKeys { .. }
+            | Action::FinishMove { .. }
             | Action::ExpireReceipts { .. }
             | Action::ResumeNode { .. }
             | Action::CountReplicas { .. }
@@ -341,6 +347,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::PauseNode { .. }
             | Action::VanishKey { .. }
             | Action::BreakLink { .. }
+            | Action::MoveSlot { .. }
             | Action::PersistKey { .. }
             | Action::VanishReceipts { .. }
             | Action::VanishToken { .. }

@@ -1,9 +1,9 @@
 //! Fixed traces to draw, and random walks to draw.
 
 use lockstep_model::config::{
-    AcceptedTokens, Bound, Bounds, Calls, ClientRole, ClientTables, Clients, Cluster, Config, Discovery, Faults,
-    Fencing, Fsync, InterruptedWait, LockObjects, MessageDelay, Network, NetworkMode, NodeSet, PartOrder, Profile,
-    PromoteRule, ReplicasLeave, Resend, Resource, StopsAt, Time, Ttls, ValueSet, WriteDelay,
+    AcceptedTokens, Bound, Bounds, Calls, Channels, ClientRole, ClientTables, Clients, Cluster, Config, Discovery,
+    Faults, Fencing, Fsync, InterruptedWait, LockObjects, MessageDelay, Network, NetworkMode, NodeSet, PartOrder,
+    Profile, PromoteRule, ReplicasLeave, Resend, Resource, StopsAt, Time, Ttls, ValueSet, WriteDelay,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, AnyWorld, LockKind, Property, Verdict};
@@ -58,6 +58,7 @@ pub const SMALL: Config = Config {
         ttls: Ttls::Absolute,
         promote: PromoteRule::Any,
         replicas_leave: ReplicasLeave::Together,
+        channels: Channels::Plain,
         cut_together: NodeSet::from_bits(0),
         failover_within: Bound::Any,
         fsync: Fsync::None,
@@ -108,6 +109,7 @@ pub const SMALL: Config = Config {
         lose_ask: 0,
         slow_reply: 0,
         late_ask: 0,
+        move_slot: 0,
     },
     resource: None,
     strong_fairness: false,
@@ -190,6 +192,7 @@ pub const EVERYTHING: Config = Config {
         lose_ask: 0,
         slow_reply: 0,
         late_ask: 0,
+        move_slot: 0,
     },
     resource: Some(Resource { fencing: Fencing::Ideal, delay: WriteDelay::Any, accepts: AcceptedTokens::EqualOrNewer }),
     ..SMALL

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use lockstep_model::config::{Ttls, WaitAfter};
+use lockstep_model::config::{Channels, Ttls, WaitAfter};
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, AnyWorld, Config, LockKind};
 use lockstep_redis::Scripts;
@@ -176,7 +176,10 @@ pub(crate) fn can_replay(version: &ServerProgram, scenario: &Scenario) -> bool {
     // Before 7.0 each resync is a full copy with a new replication id, and FAILOVER asks for the same one.
     let asks_for_one_id = cluster.promote.is_by_the_master() && cluster.replicas > 1;
     let has_several_keys = scenario.config.clients.names > 1 || scenario.config.shares();
+    let is_told_of_moves = scenario.config.faults.move_slot > 0 && scenario.config.can_fail_over();
     (cluster.min_replicas == 0 || version.counts_replicas_in_scripts())
+        && (cluster.channels == Channels::Plain || version.has_sharded_channels())
+        && !(is_told_of_moves && version.tells_replicas_of_moves())
         && (cluster.shutdown_timeout == 0 || version.waits_for_replicas_when_it_ends())
         && (scenario.config.protocol.wait_after == WaitAfter::Grants || version.waits_for_all_writes())
         && !((asks_for_one_id || has_several_keys && cluster.replicas > 0) && version.ttls() == Ttls::Relative)
@@ -195,6 +198,22 @@ fn several_keys_of_clients_beside_replicas_are_refused_where_ttls_count_from_the
                     assert_eq!(version.ttls(), Ttls::Relative, "{version}: {error}");
                     assert!(error.to_string().contains("not modelled beside several lock names"), "{error}");
                 }
+            }
+        }
+    });
+}
+
+/// What it has not, or makes of a failover, is measured in `cluster`.
+#[test]
+fn a_server_that_moves_slots_in_another_way_than_the_scenario_says_is_refused() {
+    for_every_version(|version| {
+        for (name, is_other, words) in [
+            ("moved-slot-silences-its-waiters", !version.has_sharded_channels(), "no sharded channels"),
+            ("failover-while-the-slot-moves", version.tells_replicas_of_moves(), "tells its replicas"),
+        ] {
+            match Player::start(version, &on(version, builtin_scenario(name)).config, Scripts::built_in()) {
+                Ok(_) => assert!(!is_other, "{version}: {name}"),
+                Err(error) => assert!(is_other && error.to_string().contains(words), "{version}: {name}: {error}"),
             }
         }
     });

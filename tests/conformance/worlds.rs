@@ -23,9 +23,10 @@ fn scenario(name: &str, text: &str) -> Scenario {
     Scenario::parse(name, &text.replace(KIND, kind.name())).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Five worlds that have every fault between them: a scenario cannot have both a clock that jumps and `WAIT`, nor both
+/// Seven worlds that have every fault between them: a scenario cannot have both a clock that jumps and `WAIT`, nor both
 /// receipts and a clock that jumps or an eviction, a key of a wrong type only on an atomic network, with two lock names, and a
-/// counter of tokens only beside a lock that issues them; and an ask of one of several masters only where there are some. More than 1,000
+/// counter of tokens only beside a lock that issues them; an ask of one of several masters only where there are some; and a slot is moved beside few other
+/// faults of nodes. More than 1,000
 /// histories in all.
 #[test]
 fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
@@ -36,11 +37,12 @@ fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
     worlds.push(scenario("every-fault", &COUNTED.replace(KIND, issues.name())));
     let masters = LockKind::ALL.iter().find(|kind| kind.facts().masters.is_there()).expect("a kind on several masters");
     worlds.push(scenario("every-fault", &ON_MASTERS.replace(KIND, masters.name())));
+    worlds.extend([MOVED, MOVED_CHANNELS].map(|text| scenario("every-fault", text)));
     let budgets = worlds.iter().flat_map(|scenario| scenario.config.faults.budgets());
     let there: BTreeSet<_> = budgets.filter(|(_, budget)| *budget > 0).map(|(kind, _)| kind).collect();
     assert_eq!(there.len(), Faults::default().budgets().len(), "every fault is in one of the worlds");
     for_every_version(|version| {
-        for (seed, world) in (0..).zip(&worlds) {
+        for (seed, world) in (0..).zip(&worlds).filter(|(_, world)| can_replay(version, world)) {
             let mut scenario = on(version, world.clone());
             if version.shows_scripts_what_has_expired() {
                 // Without the faults that make a master a replica while a client may still ask it.
@@ -49,6 +51,8 @@ fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
             }
             let cases = match scenario.config.cluster.groups {
                 1 if scenario.config.is_split() => CASES,
+                // Each history starts a cluster anew.
+                1 if scenario.config.faults.move_slot > 0 => 20,
                 1 => 50,
                 // Each history starts several servers anew that have died in the one before.
                 _ => 20,
@@ -118,6 +122,50 @@ pause_node = 1
 refuse_writes = 1
 vanish_key = 1
 clock_jump = 1
+"#;
+
+const MOVED: &str = r#"
+story = "The slot of the lock is moved while clients wait, die and are interrupted, and the old master dies."
+lock = "KIND"
+[time]
+lease = 3
+renew_every = 1
+wait_limit = 5
+hold_at_most = 4
+[clients]
+count = 3
+max_holds = 2
+[cluster]
+replicas = 1
+[faults]
+move_slot = 1
+crash_node = 1
+crash_client = 1
+crash_thread = 1
+pause_client = 1
+lose_message = 1
+foreign_release = 1
+force_release = 1
+interrupt = 1
+"#;
+
+const MOVED_CHANNELS: &str = r#"
+story = "The slot of the lock is moved, and with it the channel on which clients wait."
+lock = "KIND"
+[time]
+lease = 4
+renew_every = 1
+hold_at_most = 3
+[clients]
+count = 3
+[cluster]
+channels = "sharded"
+[faults]
+move_slot = 1
+crash_client = 1
+pause_client = 1
+lose_message = 1
+force_release = 1
 "#;
 
 const TWO_NAMES: &str = r#"

@@ -31,6 +31,7 @@ mod renewal_timers;
 mod repeats;
 mod replica_count;
 mod rules;
+mod slot_moves;
 mod spins;
 mod standstills;
 mod starts;

@@ -559,5 +559,6 @@ const fn reply_bytes(reply: Reply) -> (u8, u8) {
         Reply::LeftQueue => (29, 0),
         Reply::TokenRead { number } => (30, number),
         Reply::RenewalFailed => (31, 0),
+        Reply::TryAgain => (32, 0),
     }
 }

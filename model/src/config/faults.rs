@@ -135,6 +135,8 @@ faults! {
     slow_reply => SlowReply: "the reply of one master to a client that asks several is late",
     #[serde(skip_serializing_if = "is_default")]
     late_ask => LateAsk: "a client that asks several masters gives up on one of them, which is asked later all the same",
+    #[serde(skip_serializing_if = "is_default")]
+    move_slot => MoveSlot: "an operator moves the slot of the lock to another master of its cluster",
 }
 
 impl Faults {
@@ -153,6 +155,7 @@ impl Faults {
             self.cut_link,
             self.break_link,
             self.refuse_writes,
+            self.move_slot,
             self.hand_over,
             self.interrupt,
         ];
@@ -217,6 +220,8 @@ impl FaultsLeft {
             Fault::LoseAsk => Fault::LoseRequest as usize,
             Fault::SlowReply => Fault::LoseReply as usize,
             Fault::LateAsk => Fault::LoseMessage as usize,
+            // A slot is moved by a master whose saves succeed (S008).
+            Fault::MoveSlot => Fault::RefuseWrites as usize,
             other => {
                 debug_assert!((other as usize) < Self::PLACES, "a place of its own");
                 other as usize

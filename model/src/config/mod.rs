@@ -24,7 +24,7 @@ pub use node_set::NodeSet;
 pub use profiles::Profile;
 pub use protocol::Protocol;
 pub use sections::{
-    AcceptedTokens, Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, InterruptedWait, LockObjects,
+    AcceptedTokens, Bound, Channels, Clients, Cluster, Config, Discovery, Fencing, Fsync, InterruptedWait, LockObjects,
     MessageDelay, Network, NetworkMode, PromoteRule, ReplicasLeave, Resource, StopsAt, Time, Ttls, WriteDelay,
 };
 pub use switches::{

@@ -206,6 +206,9 @@ pub struct Cluster {
     /// When the replicas that were not promoted leave the old master.
     #[serde(default, skip_serializing_if = "is_default")]
     pub replicas_leave: ReplicasLeave,
+    /// To which channels unlock messages are published; read where the slot of the lock is moved.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub channels: Channels,
     /// The replicas that a partition leaves on their master's side.
     #[serde(default, skip_serializing_if = "NodeSet::is_empty")]
     pub cut_together: NodeSet,
@@ -374,6 +377,20 @@ pub enum ReplicasLeave {
     Together,
     /// Each when it is told of the new master. Until then it follows the old one, if that runs.
     OneByOne,
+}
+
+/// To which channels of a cluster unlock messages are published (docs/facts/cluster.md#subscriptions).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Channels {
+    /// To channels of all nodes (`PUBLISH`): a subscription outlives the move of a slot (Redisson 3.15, and each version on a server
+    /// before Redis 7.0).
+    #[default]
+    Plain,
+    /// To channels of one slot (`SPUBLISH`; Redisson since 3.43 on Redis 7.0 or newer): the old master ends the subscriptions when the
+    /// slot has moved, and waiters are not subscribed anew.
+    Sharded,
 }
 
 /// The network model between clients and nodes.

@@ -101,6 +101,11 @@ impl Facts {
         matches!(self.waiting, Waiting::Subscribes)
     }
 
+    /// Whether a release names more keys than that of the lock: its channel, and the receipt that it leaves.
+    pub const fn releases_several_keys(&self, leaves_receipt: bool) -> bool {
+        self.publishes() || leaves_receipt && self.receipts.is_there()
+    }
+
     /// Whether a waiter looks at its wait limit only when it has been refused.
     pub const fn spins(&self) -> bool {
         matches!(self.waiting, Waiting::Spins)

@@ -196,6 +196,7 @@ impl ActionKind {
                 }),
                 (ReplyKind::NotHeld, |config| can_lose_grant(config) && asks_one_master(config)),
                 (ReplyKind::Unreachable, |config| config.can_be_unreachable() && asks_one_master(config)),
+                (ReplyKind::TryAgain, Config::refuses_releases_while_moving),
                 (ReplyKind::WrongType, overwrites_keys),
             ],
             Self::Undo => &[
@@ -219,9 +220,14 @@ impl ActionKind {
                 }),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
+                (ReplyKind::TryAgain, Config::refuses_releases_while_moving),
                 (ReplyKind::WrongType, overwrites_keys),
             ],
-            Self::ForceRelease => &[(ReplyKind::ForceReleased, always), (ReplyKind::NothingToRelease, always)],
+            Self::ForceRelease => &[
+                (ReplyKind::ForceReleased, always),
+                (ReplyKind::NothingToRelease, always),
+                (ReplyKind::TryAgain, |config| config.faults.move_slot > 0 && config.lock.facts().publishes()),
+            ],
             Self::RenewAcknowledged => &[
                 (ReplyKind::Renewed, always),
                 (ReplyKind::RenewalMissed, can_lose_grant),
@@ -284,6 +290,9 @@ impl ActionKind {
             | Self::Recount
             | Self::NoticeDeath
             | Self::AcceptWrites
+            | Self::MoveSlot
+            | Self::MoveKeys
+            | Self::FinishMove
             | Self::RefuseWrites
             | Self::Expire
             | Self::ExpirePart

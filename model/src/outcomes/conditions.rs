@@ -47,7 +47,8 @@ pub(super) const fn can_forget(config: &Config) -> bool {
 /// whatever is stored. Of a lock over several values a hold is counted upon one that had ended, and other clocks end it earlier.
 pub(super) const fn can_keep_released(config: &Config) -> bool {
     let lacks_replicas = counts_replicas(config) && config.faults.break_link > 0;
-    let is_late = refuses_writes(config) || lacks_replicas || config.faults.pause_node > 0;
+    let is_refused = refuses_writes(config) || config.refuses_releases_while_moving();
+    let is_late = is_refused || lacks_replicas || config.faults.pause_node > 0;
     can_forget(config) || is_late || releases_any(config) || config.has_bare_extend() || config.names_values()
 }
 

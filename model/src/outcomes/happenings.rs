@@ -5,7 +5,7 @@ use super::conditions::{
     has_rivals, is_contended, refuses_writes, releases_any,
 };
 use crate::action::ActionKind;
-use crate::config::sections::Config;
+use crate::config::sections::{Channels, Config};
 use crate::config::switches::{MissedRenewal, WaitAfter};
 use crate::notes::Happening;
 
@@ -52,7 +52,8 @@ impl Happening {
                 // By a clock that is ahead of the master's, a lease may be over when it arrives.
                 let is_away = faults.cut_link > 0 || faults.pause_node > 0 || faults.break_link > 0;
                 let is_late = !config.cluster.lag.is_zero() || is_away || faults.clock_jump > 0;
-                let is_taken = faults.vanish_key > 0 || faults.overwrite_key > 0;
+                let is_elsewhere = faults.move_slot > 0 && config.can_fail_over();
+                let is_taken = faults.vanish_key > 0 || faults.overwrite_key > 0 || is_elsewhere;
                 // By a client whose clock is ahead, or by the release of the one before it.
                 let is_taken_over = config.names_values() && has_rivals(config);
                 let is_ended = is_taken
@@ -66,7 +67,9 @@ impl Happening {
             Self::StaleEffect => can_be_stale(config),
             Self::MessageUnheard => sleeps && ActionKind::Deliver.is_allowed(config),
             Self::SubscriptionLost => {
-                sleeps && config.lock.facts().publishes() && (faults.deaths_of_nodes() > 0 || config.can_fail_over())
+                let is_moved = faults.move_slot > 0 && config.cluster.channels == Channels::Sharded;
+                let is_lost = faults.deaths_of_nodes() > 0 || config.can_fail_over() || is_moved;
+                sleeps && config.lock.facts().publishes() && is_lost
             }
             Self::ReceiptFound => config.leaves_receipts() && ActionKind::Resend.is_allowed(config),
             Self::ExecutedLate => config.can_miss_answers() || faults.interrupt > 0,
@@ -76,7 +79,10 @@ impl Happening {
                 config.can_miss_answers() || faults.interrupt > 0 || loses_wait
             }
             Self::AcquireFailed => config.is_split() && (config.can_refuse_writes() || config.can_abandon()),
-            Self::WriteRefused => counts_replicas(config) || refuses_writes(config) || can_be_demoted(config),
+            Self::WriteRefused => {
+                let is_moving = config.refuses_releases_while_moving();
+                is_moving || counts_replicas(config) || refuses_writes(config) || can_be_demoted(config)
+            }
             Self::TwoMasters => config.can_demote(),
             Self::ValidityOver => config.looks_at_clock(),
             Self::ReadersShared => config.shares() && config.clients.count > 1,

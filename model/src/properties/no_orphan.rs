@@ -28,7 +28,9 @@ fn applies(config: &Config) -> Result<(), &'static str> {
     // A failover can lose a release, and so can a disk; a release in vain leaves what a node finds on its disk, and a node can
     // refuse one, or stand still meanwhile. Nothing else leaves a lock behind whose holder does not believe.
     let returns_with_data = config.can_restart() && config.cluster.fsync != Fsync::None;
-    let is_refused = config.faults.refuse_writes > 0 || config.faults.pause_node > 0;
+    let is_refused = config.faults.refuse_writes > 0
+        || config.some_client(Config::refuses_releases_while_moving)
+        || config.faults.pause_node > 0;
     // A grant that too few replicas have is stored until it is given back.
     let is_given_back = config.can_lack_replicas();
     let can_lose_release =

@@ -64,5 +64,6 @@ pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
 /// Whether an effect brings a message to the replica on which this client is subscribed. Nothing is under way to a master.
 fn is_message_under_way<Y: Layout>(world: &World<Y>, client: u8) -> bool {
     let subscribed = world.group().connection(client).subscription();
-    subscribed.is_some_and(|node| world.node(node).queue.effects().iter().any(Effect::has_message))
+    let mut nodes = world.group().numbered();
+    nodes.any(|(index, node)| subscribed == Some(index) && node.queue.effects().iter().any(Effect::has_message))
 }

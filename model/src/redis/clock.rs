@@ -7,7 +7,7 @@
 //! is simply gone.
 
 use super::disk;
-use super::group::Group;
+use super::group::{Group, Role};
 use super::layout::{ServerLayout, StoredIn};
 use super::server::Server;
 use crate::config::sections::{Bound, Config, Ttls};
@@ -141,7 +141,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// The same of these keys.
     pub(super) fn send_deletion_of(&mut self, master: u8, writes: Writes) -> Option<()> {
         let deleting = self.group.node(master);
-        if !deleting.is_master() || !deleting.is_working() || !self.is_followed(master) {
+        let is_elsewhere = deleting.role == Role::KeysMoved;
+        if !deleting.is_master() || !deleting.is_working() || is_elsewhere || !self.is_followed(master) {
             return Some(());
         }
         self.send(master, deleting.stored, writes, false)

@@ -26,6 +26,10 @@ impl Connection {
     /// Nothing.
     pub const NONE: Self = Self { places: 0, acknowledged: 0 };
 
+    /// Where a subscription is that has ended, and whose client does not know it: the number of no node of a group whose slot may be
+    /// moved, which has one replica at most (S008).
+    pub(super) const ENDED_UNNOTICED: u8 = MAX_REPLICAS;
+
     const NODES: u8 = MAX_REPLICAS + 1;
     const PLACE_BITS: u8 = 2;
     const PLACE: u8 = (1 << Self::PLACE_BITS) - 1;
@@ -46,7 +50,7 @@ impl Connection {
         self.places = self.places & !(Self::PLACE << at) | value << at;
     }
 
-    /// The node that it is subscribed on.
+    /// The node that it is subscribed on; [`ENDED_UNNOTICED`](Self::ENDED_UNNOTICED): none, as far as anybody but itself knows.
     pub const fn subscription(self) -> Option<u8> {
         self.place(0)
     }

@@ -30,7 +30,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         Some(self.rejoin_old_master())
     }
 
-    fn change_role(&mut self, node: u8, from: Role, to: Role) -> Option<()> {
+    pub(super) fn change_role(&mut self, node: u8, from: Role, to: Role) -> Option<()> {
         let changing = self.group.node_mut(node);
         if changing.role != from || changing.is_paused() {
             return None;

@@ -81,6 +81,10 @@ pub enum Role {
     Refusing,
     /// It is a master, and lets every write wait: it was told to hand over, and its heir has not everything yet.
     HandingOver,
+    /// It is a master, and the slot of the lock is being moved to another one. Its keys are still here, where it has some.
+    MovingSlot,
+    /// The same, and its keys are at the other one, where new ones are made as well. What this node stores here is there.
+    KeysMoved,
 }
 
 /// What a node dies of.
@@ -171,12 +175,17 @@ impl<Y: ServerLayout> Node<Y> {
 
     /// Whether it takes itself for a master, also while it refuses writes or lets them wait.
     pub const fn is_master(&self) -> bool {
-        matches!(self.role, Role::Master | Role::Refusing | Role::HandingOver)
+        matches!(self.role, Role::Master | Role::Refusing | Role::HandingOver) || self.moves_slot()
     }
 
     /// Whether it is a master that lets every write wait, because it hands over.
     pub const fn hands_over(&self) -> bool {
         matches!(self.role, Role::HandingOver)
+    }
+
+    /// Whether it is a master whose slot is being moved to another one.
+    pub const fn moves_slot(&self) -> bool {
+        matches!(self.role, Role::MovingSlot | Role::KeysMoved)
     }
 
     /// Whether it is a master that refuses every write for now.
@@ -278,6 +287,8 @@ impl<Y: ServerLayout> Group<Y> {
             | Role::Master
             | Role::Refusing
             | Role::HandingOver
+            | Role::MovingSlot
+            | Role::KeysMoved
             | Role::Stopping
             | Role::Unsynced
             | Role::OldUnsynced

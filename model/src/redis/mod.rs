@@ -19,6 +19,7 @@ pub mod pause;
 pub mod queue;
 pub(crate) mod replication;
 pub(crate) mod server;
+mod slot_move;
 pub mod unread;
 mod wait;
 

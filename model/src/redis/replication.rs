@@ -38,7 +38,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let before = core::mem::replace(&mut self.group.node_mut(master).stored, stored);
         // Replicas follow the acting master; one that was replaced, or is cut off, writes for itself alone, unless replicas
         // stayed with it.
-        if !self.is_followed(master) {
+        if self.writes_elsewhere(master, before.is_absent()) || !self.is_followed(master) {
             return Some(());
         }
         let sent = match self.config.cluster.ttls {

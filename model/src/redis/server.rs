@@ -60,6 +60,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
         receipt: u8,
         brings_named: bool,
     ) -> Option<Executed> {
+        if self.lacks_keys_of(node, request) {
+            self.notes.happened(Happening::WriteRefused);
+            return Some(Executed::replying(Reply::TryAgain));
+        }
         let before = self.group.node(node).stored;
         if let LockRequest::Release(Requester { holder, .. }) = request
             && receipt > 0

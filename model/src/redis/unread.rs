@@ -59,7 +59,13 @@ impl<Y: ServerLayout> Group<Y> {
     /// The nodes whose data nobody will read, if no client asks them: a bit each. A master that restarts is one at once.
     pub(crate) fn unread(&self, config: &Config, faults: Faults) -> u8 {
         let never_serves = |index: u8, node: &Node<Y>| match node.role {
-            Role::Absent | Role::Master | Role::Refusing | Role::HandingOver | Role::Stopping => false,
+            Role::Absent
+            | Role::Master
+            | Role::Refusing
+            | Role::HandingOver
+            | Role::MovingSlot
+            | Role::KeysMoved
+            | Role::Stopping => false,
             Role::Replica
             | Role::Unsynced
             | Role::OldReplica

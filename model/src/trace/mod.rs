@@ -25,4 +25,6 @@ pub use record::TraceError;
 pub use request::{RequestStage, RequestState};
 #[cfg(feature = "schema")]
 pub use schema::json_schema;
-pub use state::{CallState, ClientMode, ClientState, NodeRole, NodeState, State, SubscriptionState, ThreadState};
+pub use state::{
+    CallState, ClientMode, ClientState, NodeRole, NodeState, SlotMove, State, SubscriptionState, ThreadState,
+};

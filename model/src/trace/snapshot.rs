@@ -3,7 +3,9 @@
 use super::contents::Contents;
 use super::names::holder_name;
 use super::request::{RequestStage, RequestState};
-use super::state::{CallState, ClientMode, ClientState, NodeRole, NodeState, State, SubscriptionState, ThreadState};
+use super::state::{
+    CallState, ClientMode, ClientState, NodeRole, NodeState, SlotMove, State, SubscriptionState, ThreadState,
+};
 use crate::client::requests::{BroughtLease, Request, Slot, Stage};
 use crate::client::state::Mode;
 use crate::config::sections::Config;
@@ -67,7 +69,8 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
         Mode::NotStarted => ClientMode::NotStarted,
     };
     let subscription = match world.group().connection(index).subscription() {
-        Some(node) => Some(SubscriptionState::Node(node_name(node))),
+        Some(node) if node < config.nodes() => Some(SubscriptionState::Node(node_name(node))),
+        Some(_) => Some(SubscriptionState::Ended),
         None if world.has_lost_subscription(config, index) => Some(SubscriptionState::Lost),
         None => None,
     };
@@ -193,7 +196,7 @@ fn node_state<Y: Layout>(config: &Config, world: &World<Y>, number: u8) -> Optio
     let node = group.node(index);
     let role = match node.role {
         Role::Absent => return None,
-        Role::Master | Role::Refusing | Role::HandingOver => NodeRole::Master,
+        Role::Master | Role::Refusing | Role::HandingOver | Role::MovingSlot | Role::KeysMoved => NodeRole::Master,
         Role::Replica | Role::OldReplica => NodeRole::Replica,
         Role::Unsynced | Role::OldUnsynced => NodeRole::Unsynced,
         Role::Stopping => NodeRole::Stopping,
@@ -213,6 +216,11 @@ fn node_state<Y: Layout>(config: &Config, world: &World<Y>, number: u8) -> Optio
         },
         is_cut: node.is_cut(),
         refuses_writes: node.refuses_writes(),
+        slot_move: match node.role {
+            Role::MovingSlot => Some(SlotMove::Begun),
+            Role::KeysMoved => Some(SlotMove::KeysMoved),
+            _ => None,
+        },
         is_paused: node.is_paused(),
         hands_over: node.hands_over(),
         is_heir: node.links.is_of_heir(index),

@@ -155,6 +155,8 @@ pub enum SubscriptionState {
     Node(String),
     /// The node it was on is dead or closed the connection.
     Lost,
+    /// The node it was on has ended it, because the slot of its channel has moved, and its client does not subscribe anew.
+    Ended,
 }
 
 /// A thread.
@@ -244,6 +246,9 @@ pub struct NodeState {
     /// Whether it refuses every write: its last save failed.
     #[serde(default, skip_serializing_if = "is_false")]
     pub refuses_writes: bool,
+    /// Of a master whose slot is being moved to another one: how far that has come.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slot_move: Option<SlotMove>,
     /// Whether it stands still.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_paused: bool,
@@ -272,6 +277,17 @@ pub struct NodeState {
     /// Ticks by which its clock is ahead; below 0: behind.
     #[serde(default, skip_serializing_if = "is_level")]
     pub ahead: i8,
+}
+
+/// How far the move of a slot to another master has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SlotMove {
+    /// What the old master stores of it is still there.
+    Begun,
+    /// Its keys are at the other master: there is what this node is said to store.
+    KeysMoved,
 }
 
 /// What a node is now.
@@ -362,7 +378,7 @@ impl SubscriptionState {
     pub fn node(&self) -> Option<&str> {
         match self {
             Self::Node(node) => Some(node),
-            Self::Lost => None,
+            Self::Lost | Self::Ended => None,
         }
     }
 }

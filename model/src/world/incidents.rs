@@ -89,6 +89,13 @@ impl<Y: Layout> Context<'_, Y> {
         Some(Reply::Done)
     }
 
+    /// The slot of the lock has moved to another master.
+    pub(crate) fn finish_move(&mut self, node: u8) -> Option<Reply> {
+        let answers = self.server().finish_move(node)?;
+        self.hear_wait_answers(answers);
+        Some(Reply::Done)
+    }
+
     /// An old master is made a replica of the new one.
     pub(crate) fn demote(&mut self, node: u8) -> Option<Reply> {
         self.server().demote(node)?;

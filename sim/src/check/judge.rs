@@ -223,6 +223,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::PauseNode
         | ActionKind::VanishKey
         | ActionKind::BreakLink
+        | ActionKind::MoveSlot
         | ActionKind::PersistKey
         | ActionKind::VanishReceipts
         | ActionKind::VanishToken
@@ -275,6 +276,8 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Recount
         | ActionKind::NoticeDeath
         | ActionKind::AcceptWrites
+        | ActionKind::MoveKeys
+        | ActionKind::FinishMove
         | ActionKind::ResumeNode
         | ActionKind::CountReplicas
         | ActionKind::Tick => true,

@@ -104,7 +104,11 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::LoseAsk),
     fault(Fault::SlowReply),
     fault(Fault::LateAsk),
+    MOVE_SLOT,
 ];
+
+/// An operator moves the slot of the lock to another master.
+pub const MOVE_SLOT: Setting = fault(Fault::MoveSlot);
 
 /// A node that stands still: in a split network every request may wait in it, and worlds become very large.
 pub const PAUSE_NODE: Setting = fault(Fault::PauseNode);

@@ -8,7 +8,7 @@ use lockstep_model::client::Phase;
 use lockstep_model::config::{Config, Faults};
 use lockstep_model::redis::{Node, Role};
 use lockstep_model::trace::{
-    ClientMode, ClientState, Hold, NodeRole, NodeState, State, SubscriptionState, ThreadState, holder_name,
+    ClientMode, ClientState, Hold, NodeRole, NodeState, SlotMove, State, SubscriptionState, ThreadState, holder_name,
 };
 use lockstep_model::{Holder, Layout, Property, World};
 
@@ -261,6 +261,7 @@ fn process(config: &Config, index: u8, client: &ClientState) -> String {
     match &client.subscription {
         None => {}
         Some(SubscriptionState::Lost) => says += "; its subscription is lost",
+        Some(SubscriptionState::Ended) => says += "; its subscription has ended, and it does not know that",
         Some(SubscriptionState::Node(node)) => {
             let _ = write!(says, "; subscribed on {node}");
         }
@@ -342,6 +343,11 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
     }
     if state.refuses_writes {
         says += "; refuses every write";
+    }
+    match state.slot_move {
+        Some(SlotMove::Begun) => says += "; its slot is being moved",
+        Some(SlotMove::KeysMoved) => says += "; its slot is being moved, and has its keys at the other master",
+        None => {}
     }
     if node.is_paused() {
         says += "; stands still";

@@ -6,7 +6,7 @@
 
 use lockstep_model::Action;
 use lockstep_model::config::Resource;
-use lockstep_model::trace::{Hold, NodeRole, State, ThreadState, Trace, client_name};
+use lockstep_model::trace::{Hold, NodeRole, SlotMove, State, ThreadState, Trace, client_name};
 
 use super::paint::Tone;
 use super::rows::{Arrow, Lane, Row, rows};
@@ -417,6 +417,14 @@ impl<'a> Sheet<'a> {
             }
             if was.refuses_writes != is.refuses_writes && !is.is_down() {
                 let text = if is.refuses_writes { "refuses writes" } else { "accepts writes" };
+                return self.label(writer, lane, y + lower, side, Tone::Odd, text);
+            }
+            if was.slot_move != is.slot_move && !is.is_down() {
+                let text = match is.slot_move {
+                    Some(SlotMove::Begun) => "slot moves",
+                    Some(SlotMove::KeysMoved) => "keys moved",
+                    None => "slot moved",
+                };
                 return self.label(writer, lane, y + lower, side, Tone::Odd, text);
             }
             let is_new = |lock: &&Hold| becomes.is_some() || !was.stored.holders.contains(lock);

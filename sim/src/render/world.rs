@@ -1,8 +1,8 @@
 //! The world of a scenario in sentences.
 
 use lockstep_model::config::{
-    AcceptedTokens, AcquireRule, Bound, Config, Faults, Fencing, Fsync, InterruptedWait, MessageDelay, PromoteRule,
-    RefusedLease, ReleaseRule, RememberedLease, ReplicasLeave, Resend, ValueRule, WaitRule,
+    AcceptedTokens, AcquireRule, Bound, Channels, Config, Faults, Fencing, Fsync, InterruptedWait, MessageDelay,
+    PromoteRule, RefusedLease, ReleaseRule, RememberedLease, ReplicasLeave, Resend, ValueRule, WaitRule,
 };
 use lockstep_model::notes::Capacity;
 use lockstep_model::trace::node_name;
@@ -37,6 +37,9 @@ pub fn world(config: &Config) -> Vec<String> {
     lines.push(nodes(config));
     if config.cluster.replicas_leave == ReplicasLeave::OneByOne {
         lines.push("a replica that was not promoted follows the old master until it is told of the new one".to_owned());
+    }
+    if config.cluster.channels == Channels::Sharded {
+        lines.push("unlock messages are published to channels of one slot (SPUBLISH)".to_owned());
     }
     if !config.cluster.cut_together.is_empty() {
         let together: Vec<_> = config.cluster.cut_together.iter().map(node_name).collect();

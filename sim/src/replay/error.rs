@@ -204,6 +204,23 @@ pub enum ReplayError {
         other: &'static str,
     },
 
+    /// The scenario publishes to sharded channels, and the server has none.
+    #[error("{server} has no sharded channels; use Redis 7.0 or newer, or channels = \"plain\"")]
+    NoShardedChannels {
+        /// Flavour and version.
+        server: String,
+    },
+
+    /// A replica that is promoted while a slot is moved knows of the move.
+    #[error(
+        "{server} tells its replicas that a slot is being moved, so that one that is promoted sends clients on, which is not modelled; use \
+         a server of Redis, or replicas = 0"
+    )]
+    TellsReplicasOfMoves {
+        /// Flavour and version.
+        server: String,
+    },
+
     /// The server's TTLs are not those of a scenario with several lock names, or a lock with readers, and replicas.
     #[error(
         "{server} sends TTLs to its replicas as relative times, which is not modelled beside several lock names, nor for a lock with readers; name a server of \

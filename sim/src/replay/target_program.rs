@@ -1,6 +1,7 @@
 //! Which program plays the clients of a history.
 
 use lockstep_model::Config;
+use lockstep_model::config::Channels;
 use lockstep_model::trace::client_name;
 use lockstep_redis::{Lease, Scripts};
 
@@ -57,8 +58,11 @@ impl TargetProgram {
     }
 
     /// The scripts by which the requests of this program are understood.
-    pub fn scripts(&self) -> Scripts {
+    pub fn scripts(&self, config: &Config) -> Scripts {
         match self {
+            Self::Scripts(scripts) if config.cluster.channels == Channels::Sharded => {
+                scripts.clone().publishing_in_shards()
+            }
             Self::Scripts(scripts) => scripts.clone(),
             Self::Redisson(_) => Scripts::built_in(),
         }

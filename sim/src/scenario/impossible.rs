@@ -18,7 +18,9 @@ use super::parts::{Parts, Sections};
 use super::places::SettingsPlace;
 use super::section::Section;
 use super::ticks::{FSYNC_WITHIN_MS, MIN_REPLICAS_SLACK_MS};
-use super::{names, queues, renewals, several_masters, several_parts, sharing, spins, tokens, value_sets, waits};
+use super::{
+    names, queues, renewals, several_masters, several_parts, sharing, slot_move, spins, tokens, value_sets, waits,
+};
 
 /// A switch that only some kinds have, why a kind does not, and where its [`Facts`] say so.
 type SwitchOfKinds = (&'static str, &'static str, fn(&Facts) -> Support);
@@ -178,6 +180,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     tokens::note(parts, top, sections);
     spins::note(parts, top, sections);
     several_masters::note(parts, top, sections);
+    slot_move::note(parts, top, sections);
     several_parts::note(parts, top, sections);
     value_sets::note(parts, top, sections);
     lock_objects::note(parts, sections);

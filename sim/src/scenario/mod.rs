@@ -28,6 +28,7 @@ mod section;
 mod several_masters;
 mod several_parts;
 mod sharing;
+mod slot_move;
 mod spelling;
 mod spins;
 mod syntax;

@@ -7,8 +7,8 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use lockstep_model::config::{
-    AcceptedTokens, Bound, Bounds, Cluster, Discovery, Faults, Fencing, Fsync, LockKind, MAX_FAULTS, MAX_GROUPS,
-    MAX_JUMP, MAX_REPLICAS, MAX_TICKS, MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule,
+    AcceptedTokens, Bound, Bounds, Channels, Cluster, Discovery, Faults, Fencing, Fsync, LockKind, MAX_FAULTS,
+    MAX_GROUPS, MAX_JUMP, MAX_REPLICAS, MAX_TICKS, MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule,
     ReplicasLeave, Resource, Time, Ttls, WriteDelay,
 };
 use lockstep_model::notes::Capacity;
@@ -164,6 +164,7 @@ impl Sections<'_> {
         let ttls = cluster.word("ttls", "form of a replicated TTL", &TTLS);
         let promote = cluster.word("promote", "promotion rule", &PROMOTE_RULES);
         let replicas_leave = cluster.word("replicas_leave", "way to leave a master", &WAYS_TO_LEAVE);
+        let channels = cluster.word("channels", "kind of channels", &CHANNELS);
         let cut_together = cluster.nodes("cut_together", MAX_REPLICAS + 1);
         let fsync = cluster.word("fsync", "fsync rule", &FSYNCS);
         let fsync_within = cluster.ticks("fsync_within", 0..=MAX_TICKS);
@@ -186,6 +187,7 @@ impl Sections<'_> {
             ttls: ttls.or(Ttls::Absolute)?,
             promote: promote.or(PromoteRule::Any)?,
             replicas_leave: replicas_leave.or(ReplicasLeave::Together)?,
+            channels: channels.or(Channels::Plain)?,
             cut_together: cut_together.or(NodeSet::default())?,
             failover_within: failover_within.or(None)?.map_or(Bound::Any, Bound::Ticks),
             fsync,
@@ -237,6 +239,7 @@ impl Sections<'_> {
             (budget("break_link"), budget("persist_key"), budget("vanish_receipts"));
         let (vanish_token, overwrite_key) = (budget("vanish_token"), budget("overwrite_key"));
         let (lose_request, lose_reply, interrupt) = (budget("lose_request"), budget("lose_reply"), budget("interrupt"));
+        let move_slot = budget("move_slot");
         let (lose_ask, slow_reply, late_ask) = (budget("lose_ask"), budget("slow_reply"), budget("late_ask"));
         Some(Faults {
             crash_client: crash_client.or(0)?,
@@ -268,6 +271,7 @@ impl Sections<'_> {
             lose_ask: lose_ask.or(0)?,
             slow_reply: slow_reply.or(0)?,
             late_ask: late_ask.or(0)?,
+            move_slot: move_slot.or(0)?,
         })
     }
 
@@ -312,6 +316,7 @@ const WRITE_DELAYS: [(&str, WriteDelay); 2] = [("none", WriteDelay::None), ("any
 const TTLS: [(&str, Ttls); 2] = [("absolute", Ttls::Absolute), ("relative", Ttls::Relative)];
 const WAYS_TO_LEAVE: [(&str, ReplicasLeave); 2] =
     [("together", ReplicasLeave::Together), ("one-by-one", ReplicasLeave::OneByOne)];
+const CHANNELS: [(&str, Channels); 2] = [("plain", Channels::Plain), ("sharded", Channels::Sharded)];
 const FSYNCS: [(&str, Fsync); 4] =
     [("none", Fsync::None), ("snapshot", Fsync::Snapshot), ("everysec", Fsync::EverySecond), ("always", Fsync::Always)];
 const DISCOVERIES: [(&str, Discovery); 2] =

@@ -16,7 +16,7 @@ const REMOVED: [(&str, &str); 4] = [
 
 /// Names from Redis, Redisson and the literature, in lower case, and the word that a scenario uses. A modelled lock kind
 /// brings its own (`Facts::other_names`).
-const SYNONYMS: [(&str, &str); 9] = [
+const SYNONYMS: [(&str, &str); 10] = [
     ("leasetime", "lease"),
     ("ttl", "lease"),
     ("waittime", "wait_limit"),
@@ -26,6 +26,7 @@ const SYNONYMS: [(&str, &str); 9] = [
     ("min-slaves-max-lag", "min_replicas_max_lag"),
     ("stop-writes-on-bgsave-error", "refuse_writes"),
     ("appendfsync", "fsync"),
+    ("reshard", "move_slot"),
 ];
 
 /// Keys that take a word where a reader may expect true or false, and the word for it.

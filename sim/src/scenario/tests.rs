@@ -16,6 +16,7 @@ mod calls;
 mod clients;
 mod files;
 mod several_masters;
+mod slot_move;
 mod units;
 
 /// Four keys have no default; this text sets them and nothing else.

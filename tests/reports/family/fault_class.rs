@@ -16,13 +16,14 @@ pub(super) enum FaultClass {
     ClockJump,
     LateMessage,
     Interrupt,
+    SlotMove,
     /// Faults that have no column.
     Other,
 }
 
 impl FaultClass {
     /// Those that have a column.
-    pub(super) const COLUMNS: [Self; 8] = [
+    pub(super) const COLUMNS: [Self; 9] = [
         Self::NoFault,
         Self::Pause,
         Self::ClientCrash,
@@ -31,6 +32,7 @@ impl FaultClass {
         Self::ClockJump,
         Self::LateMessage,
         Self::Interrupt,
+        Self::SlotMove,
     ];
 
     pub(super) const fn name(self) -> &'static str {
@@ -43,6 +45,7 @@ impl FaultClass {
             Self::ClockJump => "clock jump",
             Self::LateMessage => "late message",
             Self::Interrupt => "interrupt",
+            Self::SlotMove => "slot moved",
             Self::Other => "other",
         }
     }
@@ -75,6 +78,7 @@ impl FaultClass {
             | Fault::SlowReply
             | Fault::LateAsk => Self::LateMessage,
             Fault::Interrupt => Self::Interrupt,
+            Fault::MoveSlot => Self::SlotMove,
             Fault::StartClient
             | Fault::ForeignRelease
             | Fault::ForceRelease

@@ -335,6 +335,10 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("extend", &["\"compare\"", "\"overwrite\"", "\"overwrite\""], 30, |said| {
         said.lock().bare_extend.is_there() && said.has("renew_every")
     }),
+    row("move_slot", &["1"], 40, Said::can_be_moved),
+    row("channels", &["\"sharded\"", "\"plain\""], 60, |said| {
+        said.some("move_slot") && said.publishes() && said.waits() && !said.some("replicas")
+    }),
     // Room: not less than usual, for a world in which a step is not explored may stand still.
     row("effects_under_way", &["4", "6"], 3, |said| said.some("replicas")),
     row("messages", &["3", "4"], 3, |_| true),

@@ -66,6 +66,25 @@ const NOT_BESIDE_THEIR_REPLICAS: &[&str] = &[
     "lock_delay",
 ];
 
+/// What is not modelled beside a slot that is moved.
+const NOT_BESIDE_A_MOVED_SLOT: &[&str] = &[
+    "names",
+    "wait_for",
+    "min_replicas",
+    "restart_node",
+    "kill_node",
+    "shutdown_node",
+    "cut_link",
+    "pause_node",
+    "hand_over",
+    "refuse_writes",
+    "break_link",
+    "clock_jump",
+    "vanish_key",
+    "persist_key",
+    "subscribe_to",
+];
+
 /// The keys and values chosen so far. A key whose name another table has as well stands here with its table.
 #[derive(Default)]
 pub(super) struct Said(pub(super) BTreeMap<&'static str, &'static str>);
@@ -155,6 +174,21 @@ impl Said {
         self.has_parts() && NOT_BESIDE_PARTS.contains(&key)
             || self.asks_masters() && NOT_BESIDE_MASTERS.contains(&key)
             || has_replicas && NOT_BESIDE_THEIR_REPLICAS.contains(&key)
+    }
+
+    /// Whether the slot of the lock may be moved.
+    pub(super) fn can_be_moved(&self) -> bool {
+        let names_several_keys = self.queues()
+            || self.shares()
+            || self.issues_tokens()
+            || self.names_values()
+            || self.has_parts()
+            || self.asks_masters();
+        !names_several_keys
+            && !self.is_split()
+            && !self.is("replicas", "2")
+            && !NOT_BESIDE_A_MOVED_SLOT.iter().any(|key| self.some(key))
+            && self.may_lose_a_release()
     }
 
     pub(super) fn asks_masters(&self) -> bool {

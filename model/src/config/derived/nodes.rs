@@ -69,6 +69,11 @@ impl Config {
         self.can_be_demoted() || self.cluster.min_replicas > 0 || self.faults.refuse_writes > 0
     }
 
+    /// Whether a node may refuse a release because the slot of the lock is being moved.
+    pub const fn refuses_releases_while_moving(&self) -> bool {
+        self.faults.move_slot > 0 && self.lock.facts().releases_several_keys(self.protocol.receipts)
+    }
+
     /// Whether the master that a client knows may leave it without an answer.
     pub(crate) const fn can_be_unreachable(&self) -> bool {
         self.faults.deaths_of_nodes() > 0 || self.can_stall_writes()

@@ -14,6 +14,7 @@ pub(in crate::world) fn is_due<Y: Layout>(config: &Config, world: &World<Y>, cli
     };
     // What a node has answered or published may wait in it while it stands still.
     let is_paused = |node: u8| world.node(node).is_paused();
-    let is_muted = world.group().connection(client).subscription().is_some_and(is_paused);
+    let subscribed = world.group().connection(client).subscription();
+    let is_muted = world.group().numbered().any(|(index, node)| subscribed == Some(index) && node.is_paused());
     world.view(config, client).is_due(world.reach(client), can_execute, |request| is_paused(request.node), is_muted)
 }

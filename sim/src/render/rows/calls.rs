@@ -70,7 +70,9 @@ impl Narrator<'_> {
                 let then = self.then_sleeps(name, after);
                 (self.label(), Tone::Odd, format!("{master} refuses: {why}{then}"))
             }
-            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => self.refuses_to_write(node),
+            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::TryAgain | Reply::ReadOnly => {
+                self.refuses_to_write(node)
+            }
             Reply::WrongType => self.finds_no_lock(node),
             other => (reply(self.config, other), Tone::Plain, format!("{master} answers")),
         };
@@ -115,7 +117,9 @@ impl Narrator<'_> {
                     format!("{what}; {master} does not answer, so its place in the queue stays until its deadline");
                 return vec![self.one_way(caller, Lane::Node(node), shows, vain).lost()];
             }
-            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => self.refuses_to_write(node),
+            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::TryAgain | Reply::ReadOnly => {
+                self.refuses_to_write(node)
+            }
             _ => {
                 let answer = format!("{master} takes it out of the queue{}", self.replicas_know());
                 (self.label(), Tone::Plain, answer)
@@ -219,7 +223,9 @@ impl Narrator<'_> {
                 );
                 ("HOLDS".to_owned(), Tone::Odd, answer)
             }
-            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => self.refuses_to_write(node),
+            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::TryAgain | Reply::ReadOnly => {
+                self.refuses_to_write(node)
+            }
             other => {
                 (reply(self.config, other), Tone::Odd, format!("{master} does not answer: the call of {name} fails"))
             }
@@ -262,6 +268,7 @@ impl Narrator<'_> {
         let why = match self.step.answer {
             Reply::ReadOnly => "it is a replica now",
             Reply::SaveFailed => "its last save failed",
+            Reply::TryAgain => "the slot is being moved, and not all keys of the request are there",
             _ => "it has not heard of enough replicas recently",
         };
         (self.label(), Tone::Odd, format!("{} does not write: {why}{}", node_name(node), self.then_publishes()))
@@ -320,7 +327,9 @@ impl Narrator<'_> {
                 (self.label(), Tone::Odd, format!("{master} {stores}: nothing changes{then}"))
             }
             Reply::NothingToRelease => (self.label(), Tone::Plain, format!("{master} stores no lock: nothing changes")),
-            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => self.refuses_to_write(node),
+            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::TryAgain | Reply::ReadOnly => {
+                self.refuses_to_write(node)
+            }
             Reply::WrongType => self.finds_no_lock(node),
             other => (reply(self.config, other), Tone::Plain, format!("{master} answers")),
         };
@@ -363,6 +372,7 @@ impl Narrator<'_> {
             }
             Reply::NotEnoughReplicas
             | Reply::SaveFailed
+            | Reply::TryAgain
             | Reply::ReadOnly
             | Reply::WrongType
             | Reply::RenewalFailed => {

@@ -6,7 +6,8 @@ use lockstep_model::Config;
 use lockstep_model::action::Party;
 use lockstep_model::client::Phase;
 use lockstep_model::trace::{
-    ClientState, Hold, NodeRole, NodeState, State, SubscriptionState, ThreadState, TraceStep, client_name, node_name,
+    ClientState, Hold, NodeRole, NodeState, SlotMove, State, SubscriptionState, ThreadState, TraceStep, client_name,
+    node_name,
 };
 use lockstep_model::{Happening, Reply};
 
@@ -122,6 +123,11 @@ impl Narrator<'_> {
         let changed =
             nodes.iter().zip(&self.before.nodes).find(|(now, was)| now.is_master() && now.stored != was.stored);
         let writer = changed.map(|(node, _)| node.name.as_str()).or(acting);
+        let has_moved =
+            |node: &NodeState| Some(node.name.as_str()) == writer && node.slot_move == Some(SlotMove::KeysMoved);
+        if nodes.iter().any(has_moved) {
+            return "; it is stored at the other master".to_owned();
+        }
         let is_cut = nodes.iter().any(|node| Some(node.name.as_str()) == writer && node.is_cut);
         let follows =
             |node: &&NodeState| node.role == NodeRole::Replica && node.follows.as_deref().or(acting) == writer;

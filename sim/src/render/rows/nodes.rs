@@ -215,6 +215,32 @@ impl Narrator<'_> {
         self.alone(Lane::Node(node), "x writes", Tone::Odd, what)
     }
 
+    pub(super) fn move_slot(&self, node: u8) -> Vec<Row> {
+        let what = format!(
+            "an operator begins to move the slot of the lock from {} to another master: requests of several keys are refused meanwhile",
+            self.step.lane
+        );
+        self.alone(Lane::Node(node), "x slot", Tone::Odd, what)
+    }
+
+    pub(super) fn move_keys(&self, node: u8) -> Vec<Row> {
+        let moved =
+            if self.node_after(node).stored.keys.is_empty() { "the slot has no key" } else { "its key is moved" };
+        let what = format!("{moved}; from here on the other master has what {} is said to store", self.step.lane);
+        self.alone(Lane::Node(node), "keys moved", Tone::Plain, what)
+    }
+
+    pub(super) fn finish_move(&self, node: u8) -> Vec<Row> {
+        let clients = self.before.clients.iter().zip(&self.step.state.clients);
+        let ended = clients.filter(|(before, after)| before.subscription != after.subscription);
+        let ended: Vec<_> = ended.map(|(_, after)| after.name.clone()).collect();
+        let mut what = format!("the slot has moved: {} is its new master", self.step.lane);
+        if !ended.is_empty() {
+            let _ = write!(what, "; the subscription of {} ends, and is not made anew", list(&ended));
+        }
+        self.alone(Lane::Node(node), "slot moved", Tone::Plain, what)
+    }
+
     pub(super) fn accept_writes(&self, node: u8) -> Vec<Row> {
         let what = format!("a save of {} succeeds: it accepts writes again", self.step.lane);
         self.alone(Lane::Node(node), "writes", Tone::Plain, what)

@@ -31,7 +31,7 @@ impl Narrator<'_> {
                 "grants, and asks its replicas".to_owned()
             }
             (Verb::Acquire, Reply::Acquired) => "grants".to_owned(),
-            (_, Reply::ReadOnly | Reply::NotEnoughReplicas | Reply::SaveFailed) => {
+            (_, Reply::ReadOnly | Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::TryAgain) => {
                 format!("refuses to write: {}", reply(self.config, answer))
             }
             (Verb::Acquire, _) => {

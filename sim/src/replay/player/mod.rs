@@ -99,7 +99,7 @@ impl Player {
         watch: Option<SentinelWatch>,
     ) -> Result<Self, ReplayError> {
         let clients = target.name(config);
-        let scripts = target.scripts();
+        let scripts = target.scripts(config);
         let receipt_lease = target.receipt_lease(config);
         let is_cluster = target.is_in_cluster();
         let translate = || {

@@ -103,6 +103,12 @@ impl Player {
                 self.change(false, |servers| servers.unlink(index(node), &names).map(Some))
             }
             Action::VanishKey { node } => self.vanish_key(step, node),
+            Action::MoveSlot { node } => {
+                let lock = self.translator.lock_name(0).to_owned();
+                self.change(false, |servers| servers.move_slot(index(node), &lock).map(Some))
+            }
+            Action::MoveKeys { node } => self.change(false, |servers| servers.move_keys(index(node)).map(Some)),
+            Action::FinishMove { node } => self.change(false, |servers| servers.finish_move(index(node)).map(Some)),
             Action::PersistKey { node } => {
                 let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Lock));
                 self.change(false, |servers| servers.change_keys(index(node), "PERSIST", &names).map(Some))

@@ -40,6 +40,12 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
         }
         return refused(format!("it has no {} lock", config.lock.facts().name));
     }
+    if config.faults.move_slot > 0 {
+        return refused(
+            "a slot that is moved is replayed by our own scripts only yet; what it makes of one in real time is in docs/facts/cluster.md"
+                .to_owned(),
+        );
+    }
     if config.lock.facts().queue.is_there() {
         refuse_queue(config, program)?;
     }

@@ -27,6 +27,12 @@ impl Addresses {
         self.proxies.iter().map(AddressProxy::port).collect()
     }
 
+    /// The last node and this one exchange their addresses.
+    pub fn exchange_last(&mut self, node: usize) {
+        let last = self.proxies.len() - 1;
+        self.proxies.swap(node, last);
+    }
+
     /// Makes a replica follow a master at its address, and still through this gate.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use lockstep_model::Party;
 use lockstep_model::config::MAX_CLIENTS;
 use lockstep_model::trace::{ClientState, NodeState, SubscriptionState, ThreadState, client_name};
 
-use super::subscriber::Subscriber;
+use super::subscriber::{ChannelKind, Subscriber};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, StepPlace};
 use crate::replay::node_names::name_of_node;
@@ -18,6 +18,7 @@ pub struct ClientMessages {
     clients: Vec<ClientSubscription>,
     /// Whether each waiter has a channel of its own, and the one that is next hears of a release.
     have_own_channels: bool,
+    channel_kind: ChannelKind,
 }
 
 /// What one client's process has to do with messages.
@@ -67,7 +68,7 @@ fn next_client(node: &NodeState) -> Option<usize> {
 
 impl ClientMessages {
     /// Of clients that listen there, none of which is subscribed.
-    pub fn new(channels: Vec<Vec<UnlockChannel>>) -> Self {
+    pub fn new(channels: Vec<Vec<UnlockChannel>>, channel_kind: ChannelKind) -> Self {
         let have_own_channels = channels.windows(2).any(|two| two[0] != two[1]);
         let of_client = |channels: Vec<UnlockChannel>| ClientSubscription {
             channel: channels.first().cloned(),
@@ -75,7 +76,7 @@ impl ClientMessages {
             ..Default::default()
         };
         let clients = channels.into_iter().map(of_client).collect();
-        Self { clients, have_own_channels }
+        Self { clients, have_own_channels, channel_kind }
     }
 
     /// Ends every subscription.
@@ -109,6 +110,12 @@ impl ClientMessages {
                 None => self.clients[index].end(),
                 // The connection died with its node; what had been read is still to be delivered.
                 Some(SubscriptionState::Lost) => self.clients[index].subscriber = None,
+                Some(SubscriptionState::Ended) => {
+                    if let Some((_, mut subscriber)) = self.clients[index].subscriber.take() {
+                        subscriber.wait_until_ended()?;
+                        testbed.findings.note(|| "the subscription is ended (sunsubscribe)".to_owned());
+                    }
+                }
                 Some(SubscriptionState::Node(node)) => {
                     self.clients[index].turn_to_part_of(&step.step.state.clients[index]);
                     let channel = self.clients[index]
@@ -116,8 +123,9 @@ impl ClientMessages {
                         .as_ref()
                         .ok_or_else(|| ReplayError::link("this kind has no channel"))?;
                     let node = testbed.servers.index_of(node);
-                    testbed.findings.note(|| format!("{}: SUBSCRIBE {}", name_of_node(node), channel.name));
-                    let subscriber = Subscriber::start(testbed.servers.node(node), &channel.name)?;
+                    let command = self.channel_kind.command().to_uppercase();
+                    testbed.findings.note(|| format!("{}: {command} {}", name_of_node(node), channel.name));
+                    let subscriber = Subscriber::start(testbed.servers.node(node), &channel.name, self.channel_kind)?;
                     self.clients[index].subscriber = Some((node, subscriber));
                 }
             }
@@ -174,7 +182,10 @@ impl ClientMessages {
             if testbed.servers.is_paused(*node) {
                 continue;
             }
-            let arrived = subscriber.drain()?;
+            let arrived = match testbed.servers.has_other_master() {
+                true => subscriber.drain_at_least(published.len()),
+                false => subscriber.drain(),
+            }?;
             if arrived.len() != published.len() {
                 // The first message that is missing; or one too many, from some step up to the last one that was answered.
                 let at = published.get(arrived.len()).copied().or(testbed.last_answered());

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lockstep_model::Happening;
-use lockstep_model::config::WaitRule;
+use lockstep_model::config::{Channels, WaitRule};
 use lockstep_model::trace::{NodeRole, NodeState, Trace};
 use lockstep_model::{Action, Config};
 use redis::Cmd;
@@ -11,6 +11,7 @@ use redis::Cmd;
 use super::contract::Target;
 use super::in_flight::RequestsInFlight;
 use super::messages::ClientMessages;
+use super::subscriber::ChannelKind;
 use super::wait_connection::{WAIT_WITHIN_MS, WaitConnection};
 use crate::replay::compare;
 use crate::replay::error::ReplayError;
@@ -46,6 +47,10 @@ impl ScriptClients {
             config: *config,
             messages: ClientMessages::new(
                 (0..config.clients.count).map(|client| translator.unlock_channels(client)).collect(),
+                match config.cluster.channels {
+                    Channels::Plain => ChannelKind::Plain,
+                    Channels::Sharded => ChannelKind::Sharded,
+                },
             ),
             translator,
             in_flight: RequestsInFlight::default(),

@@ -195,6 +195,9 @@ impl ClientPart {
             | Action::CountReplicas { .. }
             | Action::VanishKey { .. }
             | Action::BreakLink { .. }
+            | Action::MoveSlot { .. }
+            | Action::MoveKeys { .. }
+            | Action::FinishMove { .. }
             | Action::PersistKey { .. }
             | Action::VanishReceipts { .. }
             | Action::VanishToken { .. }

@@ -341,6 +341,13 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ActionKind::BreakLink => {
             Shared("the gate of the replica is closed; a new one comes with the resync", "(the network)")
         }
+        ActionKind::MoveSlot => {
+            Shared("CLUSTER SETSLOT IMPORTING, MIGRATING", "(an operator: redis-cli --cluster reshard)")
+        }
+        ActionKind::MoveKeys => Shared("MIGRATE of the lock's key", "(the same)"),
+        ActionKind::FinishMove => {
+            Shared("MIGRATE, where the key is not moved yet; CLUSTER SETSLOT NODE at both masters", "(the same)")
+        }
         ActionKind::PauseNode => Shared("SIGSTOP", "(a paused machine, a fork, a slow script)"),
         ActionKind::ResumeNode => Shared(
             "SIGCONT; a master that needs replicas is held at its last count (CONFIG SET min-replicas-to-write)",

@@ -32,6 +32,8 @@ pub const LEFT_QUEUE: &str = "left the queue";
 pub const NOT_ENOUGH_REPLICAS: &str = "not enough replicas";
 /// The answer of a master to a write after a failed save.
 pub const SAVE_FAILED: &str = "no writes after a failed save";
+/// The answer of a node of a cluster to a request of several keys whose slot is being moved.
+pub const TRY_AGAIN: &str = "try again";
 /// The answer of a replica to a write.
 pub const READ_ONLY: &str = "read only";
 

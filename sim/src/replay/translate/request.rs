@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lockstep_redis::{Call, Error as ReplyError, ScriptReply};
 use redis::{Cmd, Value};
 
-use super::replies::{NOT_ENOUGH_REPLICAS, READ_ONLY, RENEWAL_FAILED, SAVE_FAILED, WRONG_TYPE};
+use super::replies::{NOT_ENOUGH_REPLICAS, READ_ONLY, RENEWAL_FAILED, SAVE_FAILED, TRY_AGAIN, WRONG_TYPE};
 
 /// Reads an answer to a call, in the words of `replies`.
 type ReadAnswer = dyn Fn(&Call, &Value) -> Result<String, ReplyError> + Send + Sync;
@@ -62,6 +62,11 @@ impl ScriptRequest {
             && is_of(error, "MISCONF", "-MISCONF ")
         {
             return Ok(SAVE_FAILED.to_owned());
+        }
+        if let Value::ServerError(error) = value
+            && error.code() == "TRYAGAIN"
+        {
+            return Ok(TRY_AGAIN.to_owned());
         }
         if let Value::ServerError(error) = value
             && is_of(error, "WRONGTYPE", "WRONGTYPE ")

@@ -13,8 +13,8 @@ use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 use super::client_part::{ClientPart, ScriptVerb};
 use super::replies::{
     ACQUIRED, FORCE_RELEASED, LEFT_QUEUE, NO_TTL_SET, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE,
-    READ_ONLY, RELEASED, RENEWAL_FAILED, RENEWED, SAVE_FAILED, STILL_HELD, TTL_SET, WRONG_TYPE, acknowledged,
-    acquired_with, renewed_but_for, token_of,
+    READ_ONLY, RELEASED, RENEWAL_FAILED, RENEWED, SAVE_FAILED, STILL_HELD, TRY_AGAIN, TTL_SET, WRONG_TYPE,
+    acknowledged, acquired_with, renewed_but_for, token_of,
 };
 use super::request::ScriptRequest;
 use super::translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
@@ -353,6 +353,7 @@ impl Translator {
             Reply::WrongType => WRONG_TYPE,
             Reply::NotEnoughReplicas => NOT_ENOUGH_REPLICAS,
             Reply::SaveFailed => SAVE_FAILED,
+            Reply::TryAgain => TRY_AGAIN,
             Reply::ReadOnly => READ_ONLY,
             Reply::ForceReleased => FORCE_RELEASED,
             Reply::NothingToRelease => NOTHING_TO_RELEASE,

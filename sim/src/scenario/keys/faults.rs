@@ -139,6 +139,16 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "a client of a red lock gives up on a master while its ask is under way, and that arrives any time later, also when the lock was \
          released",
     ),
+    key(
+        "faults",
+        "move_slot",
+        "0 or 1",
+        "0",
+        "an operator moves the slot of the lock to another master of its cluster (`redis-cli --cluster reshard`): until that is over a \
+         request that names several keys, such as a release, is refused (`TRYAGAIN`), and acquires and renewals are served; what is \
+         written once the keys have moved does not reach the replica of the old master, which knows nothing of the move if it is promoted. \
+         Valkey 9, which tells its replicas of a move, and its moves in one step (`CLUSTER MIGRATESLOTS`) are not modelled",
+    ),
     key("faults", "interrupt", BUDGET, "0", "a thread is interrupted while it waits, asks or releases"),
     key(
         "faults",

@@ -8,6 +8,7 @@ use lockstep_model::config::{Fsync, Ttls};
 use redis::{Cmd, ConnectionLike as _, Pipeline, Value};
 
 use super::sentinel_watch::SentinelWatch;
+use super::slot_move::OtherMaster;
 use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::addresses::Addresses;
@@ -35,6 +36,8 @@ pub struct ServerGroup {
     /// Dropped after the sentinels, which know the nodes by them.
     pub(super) addresses: Option<Addresses>,
     pub(super) members: Vec<GroupMember>,
+    /// The master to which the slot of the lock is moved, where one is.
+    pub(super) other_master: Option<OtherMaster>,
     /// The index of the acting master, or of the last one.
     pub(super) master: usize,
     /// Links that their masters still consider open.
@@ -129,11 +132,12 @@ impl ServerGroup {
             config: *config,
             server: server.clone(),
             first_node,
-            is_cluster,
+            is_cluster: is_cluster || config.faults.move_slot > 0,
             setup,
             watch,
             addresses: None,
             members: Vec::new(),
+            other_master: None,
             master: 0,
             half_open: Vec::new(),
             is_worn: true,
@@ -255,7 +259,8 @@ impl ServerGroup {
     /// # Errors
     /// `Redis`, which says what was `asked`.
     pub fn ask(&mut self, node: usize, command: &Cmd, asked: &'static str) -> Result<Value, ReplayError> {
-        self.members[node].connection.req_command(command).map_err(ReplayError::redis(asked))
+        let answer = self.members[node].connection.req_command(command).map_err(ReplayError::redis(asked))?;
+        self.followed(node, command, answer)
     }
 
     /// Sends commands on our connection to the node, in one pipeline. An error that answers one of them is a value.
@@ -292,6 +297,7 @@ impl ServerGroup {
             let by_ms = member.before_its_end(by_ms);
             member.node.advance_clock(by_ms)?;
         }
+        self.advance_other_master(self.config.time.tick_ms.into())?;
         if self.config.cluster.min_replicas == 0 {
             return Ok(());
         }
@@ -506,10 +512,12 @@ impl ServerGroup {
             });
         }
         self.master = 0;
+        self.start_other_master(settings)?;
         self.open_addresses()?;
         for (index, GroupMember { node, .. }) in self.members.iter().enumerate() {
             self.members[..index].iter().try_for_each(|other| node.meet(&other.node))?;
         }
+        self.meet_other_master()?;
         for replica in 1..self.members.len() {
             self.follow_master(replica)?;
         }

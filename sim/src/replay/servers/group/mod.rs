@@ -7,6 +7,7 @@ mod members;
 mod promotion;
 mod refusals;
 mod sentinel_watch;
+mod slot_move;
 mod ties;
 
 pub use members::{START_MS, ServerGroup};

@@ -170,7 +170,8 @@ impl ServerGroup {
         } else if self.config.faults.hand_over == 0 && !(self.is_cluster && self.config.cluster.replicas > 0) {
             return Ok(());
         }
-        self.addresses = Some(Addresses::open(self.members.iter().map(|member| &member.node))?);
+        self.addresses =
+            Some(Addresses::open(self.members.iter().map(|member| &member.node).chain(self.other_node()))?);
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 //! step, so that it is not found again as a difference between model and server.
 
 use lockstep_model::Config;
-use lockstep_model::config::{Ttls, WaitAfter};
+use lockstep_model::config::{Channels, Ttls, WaitAfter};
 
 use crate::replay::error::ReplayError;
 use crate::replay::servers::server::ServerProgram;
@@ -10,14 +10,31 @@ use crate::replay::servers::server::ServerProgram;
 /// Refuses a scenario that this server would run in another way.
 ///
 /// # Errors
-/// `KeysNeedAbsoluteTtls`, `OtherTtls`, `ScriptsNeedNoReplicas`, `EndsAtOnce`, `WaitsForOwnWrites`, `HandOverNeedsOneId`.
+/// `NoShardedChannels`, `TellsReplicasOfMoves`, `KeysNeedAbsoluteTtls`, `OtherTtls`, `ScriptsNeedNoReplicas`, `EndsAtOnce`, `WaitsForOwnWrites`, `HandOverNeedsOneId`.
 pub fn refuse_unsuited(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
+    refuse_sharded_channels(server, config)?;
+    refuse_told_replicas(server, config)?;
     refuse_several_keys_beside_relative_ttls(server, config)?;
     refuse_other_ttls(server, config)?;
     refuse_uncounted_replicas(server, config)?;
     refuse_end_at_once(server, config)?;
     refuse_waits_for_own_writes(server, config)?;
     refuse_second_replica(server, config)
+}
+
+/// Before 7.0 there were none (measured on 6.2.5).
+fn refuse_sharded_channels(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
+    if config.cluster.channels == Channels::Plain || server.has_sharded_channels() {
+        return Ok(());
+    }
+    Err(ReplayError::NoShardedChannels { server: server.to_string() })
+}
+
+fn refuse_told_replicas(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
+    if config.faults.move_slot == 0 || !config.can_fail_over() || !server.tells_replicas_of_moves() {
+        return Ok(());
+    }
+    Err(ReplayError::TellsReplicasOfMoves { server: server.to_string() })
 }
 
 /// Whether a TTL was written is told for the one key of a lock, and not for each of several.

@@ -61,6 +61,11 @@ inside_the_group! {
     finish_hand_over(lacks_some: bool);
     give_up_hand_over();
 
+    // Slots.
+    move_slot(lock: &str);
+    move_keys();
+    finish_move();
+
     // Counts of replicas.
     recount();
     count_anew(is_cut: bool);

@@ -190,6 +190,25 @@ impl ServerGroups {
         self.first().ask_sentinel(client)
     }
 
+    /// As [`ServerGroup::has_keys_elsewhere`].
+    pub fn has_keys_elsewhere(&self, node: usize) -> bool {
+        let (group, node) = self.group_of(node);
+        group.has_keys_elsewhere(node)
+    }
+
+    /// As [`ServerGroup::has_other_master`].
+    pub fn has_other_master(&self) -> bool {
+        self.groups.iter().any(ServerGroup::has_other_master)
+    }
+
+    /// As [`ServerGroup::ask_other_master`].
+    ///
+    /// # Errors
+    /// As [`ServerGroup::ask_other_master`].
+    pub fn ask_other_master(&mut self, node: usize, command: &Cmd) -> Result<Value, ReplayError> {
+        self.group_of_mut(node).0.ask_other_master(command)
+    }
+
     /// The group of a node, and the node's index in it.
     pub(super) fn group_of(&self, node: usize) -> (&ServerGroup, usize) {
         let size = self.group_size();

@@ -19,6 +19,9 @@ const WRITABLE_AFTER_MS: i64 = 5_000;
 /// The slots of a cluster.
 const SLOTS: u16 = 16_384;
 
+/// After so many looks, some milliseconds each, a node is greeted again that does not know something yet.
+const GREETS_EVERY: u32 = 50;
+
 /// What a node of a cluster is when it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterPlace {
@@ -26,6 +29,19 @@ pub enum ClusterPlace {
     Master,
     /// It has no slots, and is to follow the master.
     Replica,
+    /// A second master, to which a slot will be moved.
+    WithoutSlots,
+}
+
+/// What a node is told of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SlotState {
+    /// It moves to this node, from the other one.
+    Importing,
+    /// It moves from this node, to the other one.
+    Migrating,
+    /// It is the other one's.
+    Owned,
 }
 
 /// The ports of a node of a cluster.
@@ -110,7 +126,7 @@ impl ClusterPorts {
 }
 
 /// The name that a node has in its cluster.
-fn name_of(control: &mut Control) -> Result<String, ReplayError> {
+pub(super) fn name_of(control: &mut Control) -> Result<String, ReplayError> {
     control.ask("CLUSTER MYID", redis::cmd("CLUSTER").arg("MYID"))
 }
 
@@ -200,13 +216,50 @@ pub fn add_every_slot(control: &mut Control) -> Result<(), ReplayError> {
     control.ask::<Value>("PING", &redis::cmd("PING")).map(drop)
 }
 
+/// Waits until a node, which has these ports, knows that the master has every slot.
+///
+/// # Errors
+/// `Redis`; `TimedOut`.
+pub fn wait_until_slots_are_known(
+    control: &mut Control,
+    master: &mut Control,
+    ports: &ClusterPorts,
+) -> Result<(), ReplayError> {
+    let line = format!("cluster_slots_assigned:{SLOTS}");
+    let mut looks = 0_u32;
+    control.wait(LINK_WAIT, "a node of a cluster to know the slots", |control| {
+        // It would tell that to one node drawn at random each second.
+        if looks.is_multiple_of(GREETS_EVERY) {
+            greet(master, &ports.announced().to_string(), &ports.bus.number().to_string())?;
+        }
+        looks += 1;
+        has_info(control, &line)
+    })
+}
+
+/// Tells a node that a slot is in this state, for which another node matters.
+///
+/// # Errors
+/// `Redis`.
+pub fn set_slot(control: &mut Control, slot: u16, state: SlotState, other: &str) -> Result<(), ReplayError> {
+    let word = match state {
+        SlotState::Importing => "IMPORTING",
+        SlotState::Migrating => "MIGRATING",
+        SlotState::Owned => "NODE",
+    };
+    let command = redis::cmd("CLUSTER").arg("SETSLOT").arg(slot).arg(word).arg(other).to_owned();
+    control.ask::<Value>("CLUSTER SETSLOT", &command).map(drop)
+}
+
 /// Waits until a node executes what clients ask.
 ///
 /// # Errors
 /// `Redis`; `TimedOut`.
 pub fn wait_until_ready(control: &mut Control) -> Result<(), ReplayError> {
-    control.wait(LINK_WAIT, "a node of a cluster to be ready", |control| {
-        let told: String = control.ask("CLUSTER INFO", redis::cmd("CLUSTER").arg("INFO"))?;
-        Ok(told.lines().any(|line| line.trim_end() == "cluster_state:ok"))
-    })
+    control.wait(LINK_WAIT, "a node of a cluster to be ready", |control| has_info(control, "cluster_state:ok"))
+}
+
+fn has_info(control: &mut Control, line: &str) -> Result<bool, ReplayError> {
+    let told: String = control.ask("CLUSTER INFO", redis::cmd("CLUSTER").arg("INFO"))?;
+    Ok(told.lines().any(|told| told.trim_end() == line))
 }

@@ -2,7 +2,7 @@
 
 use redis::Value;
 
-use super::cluster;
+use super::cluster::{self, SlotState};
 use super::server_node::ServerNode;
 use crate::replay::error::ReplayError;
 use crate::replay::servers::control::{Control, ServerRole};
@@ -57,6 +57,56 @@ impl ServerNode {
     pub fn meet(&self, other: &Self) -> Result<(), ReplayError> {
         let Some(ports) = &other.home.ports else { return Ok(()) };
         cluster::meet(&mut self.control(), &mut other.control(), ports)
+    }
+
+    /// Waits until a node without slots that has met the others, of which this one has all slots, executes what clients of the cluster ask, from this time on: some
+    /// seconds after it has heard of a majority.
+    ///
+    /// # Errors
+    /// `TimedOut`; `Redis`.
+    pub fn join(&self, master: &Self, start_ms: i64) -> Result<(), ReplayError> {
+        if let Some(ports) = &self.home.ports {
+            cluster::wait_until_slots_are_known(&mut self.control(), &mut master.control(), ports)?;
+        }
+        self.set_clock(start_ms)?;
+        cluster::wait_until_ready(&mut self.control())
+    }
+
+    /// The slot of a key, as the node says.
+    ///
+    /// # Errors
+    /// `Redis`.
+    pub fn slot_of(&self, key: &str) -> Result<u16, ReplayError> {
+        self.control().ask("CLUSTER KEYSLOT", redis::cmd("CLUSTER").arg("KEYSLOT").arg(key))
+    }
+
+    /// Tells a node of a cluster whose a slot is, or that it is being moved.
+    ///
+    /// # Errors
+    /// `Redis`.
+    pub fn set_slot(&self, slot: u16, state: SlotState, other: &Self) -> Result<(), ReplayError> {
+        let name = cluster::name_of(&mut other.control())?;
+        cluster::set_slot(&mut self.control(), slot, state, &name)
+    }
+
+    /// Moves the keys of a slot to another node of the cluster, at the address that this announces. Returns how many.
+    ///
+    /// # Errors
+    /// `Redis`.
+    pub fn migrate_keys(&self, slot: u16, to: &Self) -> Result<usize, ReplayError> {
+        // Longer than any answer.
+        const WITHIN_MS: u32 = 60_000;
+        const MOST: u32 = 1_000;
+
+        let port = to.in_cluster().ok_or_else(|| ReplayError::link("the node is in no cluster"))?.announced();
+        let mut control = self.control();
+        let find = redis::cmd("CLUSTER").arg("GETKEYSINSLOT").arg(slot).arg(MOST).to_owned();
+        let keys: Vec<String> = control.ask("CLUSTER GETKEYSINSLOT", &find)?;
+        for key in &keys {
+            let migrate = redis::cmd("MIGRATE").arg("127.0.0.1").arg(port).arg(key).arg(0).arg(WITHIN_MS).to_owned();
+            control.ask::<Value>("MIGRATE", &migrate)?;
+        }
+        Ok(keys.len())
     }
 
     /// Begins to hand over to a replica (`FAILOVER`), which announces this port and is reached through this gate. The gate

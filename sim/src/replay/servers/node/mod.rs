@@ -9,6 +9,6 @@ mod saves;
 mod server_node;
 
 pub use boot::NodeSettings;
-pub use cluster::{ClusterPlace, ClusterPorts};
+pub use cluster::{ClusterPlace, ClusterPorts, SlotState};
 pub use following::FailoverCommand;
 pub use server_node::ServerNode;

@@ -80,7 +80,8 @@ impl ServerNode {
                 cluster::wait_until_ready(&mut node.control())?;
             }
             Some(ClusterPlace::Replica) => node.set_clock(start_ms)?,
-            None => {}
+            // Its clock moves on once it knows the others (`join`).
+            Some(ClusterPlace::WithoutSlots) | None => {}
         }
         Ok(node)
     }

@@ -80,6 +80,9 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
                 let node = node_name(node);
                 return refused(format!("in step {number} a master is told late that {node} is dead"));
             }
+            Action::MoveSlot { .. } | Action::MoveKeys { .. } | Action::FinishMove { .. } => {
+                return refused(format!("in step {number} a slot is moved, and sentinels watch no cluster"));
+            }
             // What the history's failover consists of, and what Sentinel allows at any time.
             Action::CrashNode { .. }
             | Action::KillNode { .. }

@@ -1,0 +1,101 @@
+//! The slot of a lock that is moved to another master: what belongs to it, and what is not modelled beside one yet.
+
+use lockstep_model::config::{ClientSettings, Faults, NetworkMode, SubscribeTo};
+use lockstep_model::locks::Facts;
+
+use super::contradiction::{Contradiction, kinds_with};
+use super::parts::{Parts, Sections};
+use super::section::Section;
+
+/// Records every contradicting pair.
+pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
+    let (Some(kind), Some(faults)) = (parts.lock, parts.faults) else { return };
+    if faults.move_slot == 0 {
+        Contradiction::of(&sections.cluster, "channels", "a subscription ends only where a slot is moved")
+            .with(sections.faults.span_of("move_slot"), "no slot is moved")
+            .note("remove `channels`, or let a slot be moved: move_slot = 1 in [faults]");
+        return;
+    }
+    note_channels(parts, top, sections, kind.facts());
+    note_not_yet(parts, top, sections, (kind.facts(), faults));
+}
+
+/// Channels to which nobody is subscribed.
+fn note_channels(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, facts: &Facts) {
+    let deaf = Contradiction::of(&sections.cluster, "channels", "no client subscribes to a channel");
+    if !facts.publishes() {
+        deaf.with(top.span_of("lock"), format!("the waiters of a {} lock poll", facts.name))
+            .note(&format!("remove `channels`, or use {}", kinds_with(Facts::publishes)));
+    } else if parts.nobody(|own| own.wait_limit != Some(0)) {
+        deaf.with(sections.time.span_of("wait_limit"), "a refused client does not wait")
+            .note("remove `channels`, or use a longer wait_limit");
+    }
+}
+
+fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, (facts, faults): (&Facts, Faults)) {
+    let moved = sections.faults.span_of("move_slot");
+    let beside = |section: &Section<'_>, key: &str, what: &str, help: &str| {
+        let reason = format!("{what} together with a slot that is moved is not modelled yet");
+        Contradiction::not_yet(section, key, &reason).with(moved.clone(), "the slot of the lock is moved").note(help);
+    };
+    if faults.move_slot > 1 {
+        Contradiction::not_yet(&sections.faults, "move_slot", "a slot that is moved twice is not modelled yet")
+            .note("use move_slot = 1");
+    }
+    // An acquire of such a lock names several keys, and is refused meanwhile unless all of them are there.
+    let several_keys = [facts.queue, facts.sharing, facts.tokens, facts.value_sets];
+    if several_keys.iter().any(|support| support.is_there()) {
+        let help = format!("use {}", kinds_with(|other| other.reentry.is_there()));
+        beside(top, "lock", "a lock whose acquire names several keys", &help);
+    }
+    if facts.parts.is_there() || facts.masters.is_there() {
+        let help = format!("use {}", kinds_with(|other| other.reentry.is_there()));
+        beside(top, "lock", "a lock of several names or masters", &help);
+    }
+    if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
+        beside(&sections.network, "mode", "a split network", "use mode = \"atomic\"");
+    }
+    if parts.clients.is_some_and(|clients| clients.names > 1) {
+        beside(&sections.clients, "names", "several locks, each of a slot of its own,", "use names = 1");
+    }
+    for place in sections.places(parts) {
+        let of_replica = |own: ClientSettings| own.protocol.subscribe_to == SubscribeTo::Replica;
+        if place.said.is_some_and(of_replica) {
+            let help = "use subscribe_to = \"master\"";
+            beside(place.protocol, "subscribe_to", "a subscription on a replica", help);
+        }
+    }
+    if let Some(cluster) = parts.cluster {
+        if cluster.replicas > 1 {
+            beside(&sections.cluster, "replicas", "a second replica", "use replicas = 1");
+        }
+        for (key, is_there) in [("wait_for", cluster.wait_for > 0), ("min_replicas", cluster.min_replicas > 0)] {
+            if is_there {
+                beside(&sections.cluster, key, &format!("`{key}`"), &format!("remove `{key}`"));
+            }
+        }
+        if cluster.replicas > 0 {
+            let reason = "what a failover makes of a subscription that has ended is not modelled yet";
+            Contradiction::not_yet(&sections.cluster, "channels", reason)
+                .with(sections.cluster.span_of("replicas"), "there is a replica")
+                .note("remove `channels`, or use replicas = 0");
+        }
+    }
+    for (key, budget, what) in [
+        ("restart_node", faults.restart_node, "a node that restarts"),
+        ("kill_node", faults.kill_node, "a process of a node that is killed"),
+        ("shutdown_node", faults.shutdown_node, "a node that is told to end"),
+        ("cut_link", faults.cut_link, "a node that is cut off"),
+        ("pause_node", faults.pause_node, "a node that stands still"),
+        ("hand_over", faults.hand_over, "a failover by hand"),
+        ("refuse_writes", faults.refuse_writes, "a master that refuses writes"),
+        ("break_link", faults.break_link, "a link that breaks"),
+        ("clock_jump", faults.clock_jump, "a clock that jumps"),
+        ("vanish_key", faults.vanish_key, "a key that vanishes"),
+        ("persist_key", faults.persist_key, "a key that loses its TTL"),
+    ] {
+        if budget > 0 {
+            beside(&sections.faults, key, what, &format!("use {key} = 0"));
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! A slot that is moved.
+
+use super::*;
+
+fn with(time: &str, clients: &str, cluster: &str, rest: &str) -> String {
+    format!(
+        "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\n{time}\n[clients]\ncount = 2\n{clients}\n\
+         [cluster]\n{cluster}\n[faults]\nmove_slot = 1\n{rest}"
+    )
+}
+
+#[test]
+fn a_slot_is_moved_with_the_channels_that_the_file_names() {
+    use lockstep_model::config::Channels;
+
+    let config = read(&with("", "", "", "")).config;
+    assert_eq!((config.faults.move_slot, config.cluster.channels), (1, Channels::Plain));
+    let config = read(&with("", "", "channels = \"sharded\"", "")).config;
+    assert_eq!(config.cluster.channels, Channels::Sharded);
+    let config = read(&with("", "", "replicas = 1", "crash_node = 1")).config;
+    assert!(config.refuses_releases_while_moving() && config.can_fail_over());
+}
+
+#[test]
+fn channels_are_refused_where_none_could_end() {
+    assert_eq!(codes(&smallest_and("[cluster]\nchannels = \"sharded\"")), [Code::Impossible]);
+    assert_eq!(codes(&with("wait_limit = 0", "", "channels = \"sharded\"", "")), [Code::Impossible]);
+    for kind in ["plain", "spin"] {
+        let text = with("", "", "channels = \"sharded\"", "").replace("reentrant", kind);
+        assert_eq!(codes(&text), [Code::Impossible], "{kind}");
+    }
+}
+
+#[test]
+fn what_is_not_modelled_beside_it_is_refused() {
+    for text in [
+        with("", "", "", "").replace("move_slot = 1", "move_slot = 2"),
+        with("", "", "", "[network]\nmode = \"split\""),
+        with("wait_limit = 0\nrenew_every = 1", "threads = 2\nnames = 2", "", ""),
+        with("", "", "replicas = 2", ""),
+        with("", "", "replicas = 1\nwait_for = 1", ""),
+        with("", "", "replicas = 1\nmin_replicas = 1\nmin_replicas_slack = 0", ""),
+        with("", "", "replicas = 1\nchannels = \"sharded\"", ""),
+        with("", "", "replicas = 1", "[protocol]\nsubscribe_to = \"replica\""),
+        with("", "", "", "crash_node = 1\nrestart_node = 1"),
+        with("", "", "", "kill_node = 1"),
+        with("", "", "", "shutdown_node = 1"),
+        with("", "", "replicas = 1", "cut_link = 1"),
+        with("", "", "", "pause_node = 1"),
+        with("", "", "replicas = 1", "hand_over = 1"),
+        with("", "", "", "refuse_writes = 1"),
+        with("", "", "replicas = 1", "break_link = 1"),
+        with("jump = 1", "", "", "clock_jump = 1"),
+        with("", "", "", "vanish_key = 1"),
+        with("", "", "", "persist_key = 1"),
+    ] {
+        assert_eq!(codes(&text), [Code::NotModelled], "{text}");
+    }
+}
+
+/// A new kind says here whether its acquire names one key.
+#[test]
+fn only_locks_whose_acquire_names_one_key_are_moved() {
+    let moved: Vec<_> = LockKind::ALL
+        .iter()
+        .map(|kind| kind.name())
+        .filter(|kind| {
+            !codes(&with("wait_limit = 0", "", "", "").replace("reentrant", kind)).contains(&Code::NotModelled)
+        })
+        .collect();
+    assert_eq!(moved, ["plain", "reentrant", "spin"]);
+}
