@@ -109,8 +109,8 @@ mutants! {
     RefusingMasterWrites,
     /// A node whose slot is being moved answers also a request of which it has not all keys.
     MovingSlotReleases,
-    /// The replica of a master whose keys are moved keeps them.
-    MovedKeysStayOnReplica,
+    /// The replica of the old master has what the new one of a slot has.
+    MoveReachesReplica,
     /// A subscription to a channel of a slot outlives its move.
     MovedSubscriptionLives,
     /// A replica does not hear that a key has lost its TTL.

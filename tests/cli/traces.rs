@@ -58,7 +58,7 @@ pub const SMALL: Config = Config {
         ttls: Ttls::Absolute,
         promote: PromoteRule::Any,
         replicas_leave: ReplicasLeave::Together,
-        channels: Channels::Plain,
+        channels: Channels::Global,
         cut_together: NodeSet::from_bits(0),
         failover_within: Bound::Any,
         fsync: Fsync::None,

@@ -178,7 +178,7 @@ pub(crate) fn can_replay(version: &ServerProgram, scenario: &Scenario) -> bool {
     let has_several_keys = scenario.config.clients.names > 1 || scenario.config.shares();
     let is_told_of_moves = scenario.config.faults.move_slot > 0 && scenario.config.can_fail_over();
     (cluster.min_replicas == 0 || version.counts_replicas_in_scripts())
-        && (cluster.channels == Channels::Plain || version.has_sharded_channels())
+        && (cluster.channels == Channels::Global || version.has_sharded_channels())
         && !(is_told_of_moves && version.tells_replicas_of_moves())
         && (cluster.shutdown_timeout == 0 || version.waits_for_replicas_when_it_ends())
         && (scenario.config.protocol.wait_after == WaitAfter::Grants || version.waits_for_all_writes())

@@ -107,6 +107,27 @@ fn no_release_succeeds_while_a_slot_is_moved_and_the_lock_is_not_renewed_any_mor
     });
 }
 
+/// What it could not release counts in its next hold, of which its release gives back one: the model's `counts-agree` had said so before
+/// anybody ran it (scenario moved-slot-refuses-the-release).
+#[test]
+fn a_thread_whose_release_was_refused_enters_its_own_lock_and_does_not_free_it() {
+    at_once(&["4.7.0", "3.15.6"], |version| {
+        let mut world = ClusterClients::start(version, 60_000, 1_000_000);
+        assert_eq!(world.driver.call(&format!("A 1 lock {LOCK}")), "returned nothing");
+        world.cluster.begin_migration(world.slot, world.from, world.to);
+        let ended = world.driver.call(&format!("A 1 unlock {LOCK}"));
+        assert!(ended.starts_with("threw org.redisson.client.RedisTryAgainException"), "{version}: {ended}");
+        assert_eq!(world.driver.call(&format!("A 1 lock {LOCK}")), "returned nothing");
+        world.cluster.move_key(LOCK, world.from, world.to);
+        world.cluster.end_migration(world.slot, world.from, world.to);
+        assert_eq!(world.driver.call(&format!("A 1 unlock {LOCK}")), "returned nothing");
+        assert!(world.ttl_ms(world.to) > 0, "{version}: it is still held");
+        assert_eq!(world.driver.call(&format!("B 1 try {LOCK}")), "returned false");
+        assert_eq!(world.driver.call(&format!("A 1 unlock {LOCK}")), "returned nothing");
+        assert_eq!(world.ttl_ms(world.to), -2);
+    });
+}
+
 /// Where the channel is of one slot the old master ends the subscription, and nobody begins a new one: however often the clients look at
 /// the cluster, no message reaches the waiter, who sleeps for as long as the lock lives. A plain channel goes by all nodes.
 #[test]

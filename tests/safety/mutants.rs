@@ -122,7 +122,7 @@ fn each_wrong_rule_is_noticed_by_the_property_that_guards_it() {
 
 /// A rule that lets a client win every tie, or a node write that refuses to, hides what is broken: with the right rule the
 /// property is violated, with the wrong one it holds.
-const HIDDEN_BY: [(Mutant, &str, Property); 13] = [
+const HIDDEN_BY: [(Mutant, &str, Property); 16] = [
     (Mutant::ClientWinsTies, "held-for-exactly-the-lease", Property::OneBeliever),
     (Mutant::ClientWinsTies, "plain-held-for-exactly-the-lease", Property::OneBeliever),
     (Mutant::ClientWinsTies, "renewed-exactly-at-the-lease", Property::RenewedWhileHeld),
@@ -136,6 +136,9 @@ const HIDDEN_BY: [(Mutant, &str, Property); 13] = [
     (Mutant::NoReplicaStays, "replicas-leave-one-by-one", Property::OneBeliever),
     (Mutant::NoReplicaStays, "partition-keeps-a-replica", Property::OneBeliever),
     (Mutant::SlackIgnored, "old-master-counts-too-late", Property::OneBeliever),
+    (Mutant::MovingSlotReleases, "moved-slot-refuses-the-release", Property::CountsAgree),
+    (Mutant::MoveReachesReplica, "failover-while-the-slot-moves", Property::OneBeliever),
+    (Mutant::MovedSubscriptionLives, "moved-slot-silences-its-waiters", Property::NoSleepingWaiter),
 ];
 
 #[test]

@@ -22,16 +22,23 @@ const TICK: Action = Action::Tick;
 const WAIT_OF_B: [Action; 3] =
     [ACQUIRE_OF_B, Action::Subscribe { client: 1, thread: 0 }, Action::SecondAsk { client: 1, thread: 0 }];
 
-fn world(kind: &str, time: &str, rest: &str) -> Config {
+/// Its release names the lock and the channel, and the receipt if it leaves one.
+const PUBLISHES: &str = "lock = 'reentrant'";
+/// Its release names the lock, and the receipt if it leaves one.
+const SPINS: &str = "lock = 'spin'";
+/// Its release names the lock.
+const ONE_KEY: &str = "lock = 'plain'";
+
+fn world(lock: &str, time: &str, rest: &str) -> Config {
     let text = format!(
-        "story = 'A slot is moved.'\nlock = '{kind}'\n[time]\nlease = 3\n{time}\n[clients]\ncount = 2\n\
+        "story = 'A slot is moved.'\n{lock}\n[time]\nlease = 3\n{time}\n[clients]\ncount = 2\n\
          [cluster]\n{rest}\nmove_slot = 1\n"
     );
     scenario_of(&text).config
 }
 
-fn alone(kind: &str) -> Config {
-    world(kind, "wait_limit = 0\nrenew_every = 1", "[faults]\nforeign_release = 1")
+fn alone(lock: &str) -> Config {
+    world(lock, "wait_limit = 0\nrenew_every = 1", "[faults]\nforeign_release = 1")
 }
 
 fn slot_move(state: &State) -> Option<SlotMove> {
@@ -40,7 +47,7 @@ fn slot_move(state: &State) -> Option<SlotMove> {
 
 #[test]
 fn a_release_is_refused_until_the_move_is_over_and_its_caller_believes_no_more() {
-    let config = alone("reentrant");
+    let config = alone(PUBLISHES);
     let refused = history(&config, &[ACQUIRE, MOVE, RELEASE]);
     assert_eq!(last_answer(&refused), Reply::TryAgain);
     assert_eq!((last(&refused).believers().count(), last(&refused).nodes[0].stored.is_held()), (0, true));
@@ -53,7 +60,7 @@ fn a_release_is_refused_until_the_move_is_over_and_its_caller_believes_no_more()
 
 #[test]
 fn requests_of_one_key_are_served_while_a_slot_is_moved() {
-    let config = alone("reentrant");
+    let config = alone(PUBLISHES);
     let acquired = history(&config, &[MOVE, ACQUIRE]);
     assert_eq!(last_answer(&acquired), Reply::Acquired);
     let busy = history(&config, &[MOVE, ACQUIRE, ACQUIRE_OF_B]);
@@ -65,35 +72,35 @@ fn requests_of_one_key_are_served_while_a_slot_is_moved() {
 /// The keys that a release names: of a plain lock its own; of a spin lock the receipt too, which 3.15 does not leave; otherwise the channel.
 #[test]
 fn what_is_refused_depends_on_the_keys_that_a_release_names() {
-    for (kind, profile, expected) in [
-        ("plain", "redisson-4.7", Reply::Released),
-        ("spin", "redisson-4.7", Reply::TryAgain),
-        ("spin", "redisson-3.15", Reply::Released),
-        ("reentrant", "redisson-4.7", Reply::TryAgain),
-        ("reentrant", "redisson-3.15", Reply::TryAgain),
+    for (lock, profile, expected) in [
+        (ONE_KEY, "redisson-4.7", Reply::Released),
+        (SPINS, "redisson-4.7", Reply::TryAgain),
+        (SPINS, "redisson-3.15", Reply::Released),
+        (PUBLISHES, "redisson-4.7", Reply::TryAgain),
+        (PUBLISHES, "redisson-3.15", Reply::TryAgain),
     ] {
         let rest = format!("[protocol]\nprofile = '{profile}'\n[faults]");
-        let config = world(kind, "wait_limit = 0", &rest);
-        assert_eq!(last_answer(&history(&config, &[ACQUIRE, MOVE, RELEASE])), expected, "{kind}, {profile}");
+        let config = world(lock, "wait_limit = 0", &rest);
+        assert_eq!(last_answer(&history(&config, &[ACQUIRE, MOVE, RELEASE])), expected, "{lock}, {profile}");
     }
 }
 
 /// Also of a thread that does not hold: the keys are looked at before the script is run.
 #[test]
 fn foreign_and_forced_releases_are_refused_too() {
-    let config = world("reentrant", "wait_limit = 0", "[faults]\nforeign_release = 1\nforce_release = 1");
+    let config = world(PUBLISHES, "wait_limit = 0", "[faults]\nforeign_release = 1\nforce_release = 1");
     assert_eq!(last_answer(&history(&config, &[MOVE, FORCE])), Reply::TryAgain);
     let foreign = Action::ForeignRelease { client: 1, thread: 0 };
     assert_eq!(last_answer(&history(&config, &[MOVE, foreign])), Reply::TryAgain);
     assert_eq!(last_answer(&history(&config, &[foreign])), Reply::NotHeld);
-    let config = world("spin", "wait_limit = 0", "[faults]\nforce_release = 1");
+    let config = world(SPINS, "wait_limit = 0", "[faults]\nforce_release = 1");
     assert_eq!(last_answer(&history(&config, &[MOVE, FORCE])), Reply::NothingToRelease);
 }
 
 /// What A could not release counts in its next hold: two, of which it knows of one.
 #[test]
 fn a_thread_that_was_refused_enters_its_own_lock_once_more() {
-    let config = alone("reentrant");
+    let config = alone(PUBLISHES);
     let again = history(&config, &[ACQUIRE, MOVE, RELEASE, ACQUIRE, FINISH, RELEASE]);
     assert_eq!(last_answer(&again), Reply::StillHeld);
     assert!(last(&again).nodes[0].stored.is_held());
@@ -102,9 +109,9 @@ fn a_thread_that_was_refused_enters_its_own_lock_once_more() {
 #[test]
 fn a_subscription_outlives_the_move_unless_its_channel_is_one_of_the_slot() {
     let steps = [&[ACQUIRE][..], &WAIT_OF_B, &[MOVE, FINISH, RELEASE]].concat();
-    let plain = history(&world("reentrant", "hold_at_most = 2", "[faults]"), &steps);
-    assert_eq!(last(&plain).clients[1].messages, 1);
-    let sharded = history(&world("reentrant", "hold_at_most = 2", "channels = 'sharded'\n[faults]"), &steps);
+    let global = history(&world(PUBLISHES, "hold_at_most = 2", "[faults]"), &steps);
+    assert_eq!(last(&global).clients[1].messages, 1);
+    let sharded = history(&world(PUBLISHES, "hold_at_most = 2", "channels = 'sharded'\n[faults]"), &steps);
     assert_eq!(last(&sharded).clients[1].messages, 0);
     assert_eq!(last(&sharded).clients[1].subscription, Some(SubscriptionState::Ended));
 }
@@ -112,7 +119,7 @@ fn a_subscription_outlives_the_move_unless_its_channel_is_one_of_the_slot() {
 /// It never learns that it has ended, and those who wait after it subscribe anew.
 #[test]
 fn an_ended_subscription_is_made_anew_by_the_next_call_only() {
-    let config = world("reentrant", "hold_at_most = 2", "channels = 'sharded'\n[faults]");
+    let config = world(PUBLISHES, "hold_at_most = 2", "channels = 'sharded'\n[faults]");
     let waits = [&[ACQUIRE][..], &WAIT_OF_B, &[MOVE, FINISH, RELEASE]].concat();
     assert!(is_refused(&config, &[&waits[..], &[Action::Resubscribe { client: 1 }]].concat()));
     let timer = Action::WakeByTimer { client: 1, thread: 0 };
@@ -126,7 +133,7 @@ fn an_ended_subscription_is_made_anew_by_the_next_call_only() {
 /// Its replica has the lock, and is told that the key is gone from the old master.
 #[test]
 fn a_replica_that_is_promoted_while_the_slot_moves_has_no_key() {
-    let config = world("reentrant", "wait_limit = 0", "replicas = 1\nlag = 0\n[faults]\ncrash_node = 1");
+    let config = world(PUBLISHES, "wait_limit = 0", "replicas = 1\nlag = 0\n[faults]\ncrash_node = 1");
     let fails_over = [CRASH, PROMOTE, DISCOVER, ACQUIRE_OF_B];
     let stays = history(&config, &[&[ACQUIRE, MOVE], &fails_over[..]].concat());
     assert!(matches!(last_answer(&stays), Reply::Busy { .. }), "its key is still at the old master");
@@ -140,7 +147,7 @@ fn a_replica_that_is_promoted_while_the_slot_moves_has_no_key() {
 /// Who finds no key at the old master is sent to the new one, where the lock is taken.
 #[test]
 fn a_lock_that_is_taken_while_its_slot_moves_is_at_the_new_master() {
-    let config = world("reentrant", "wait_limit = 0", "replicas = 1\nlag = 0\n[faults]\ncrash_node = 1");
+    let config = world(PUBLISHES, "wait_limit = 0", "replicas = 1\nlag = 0\n[faults]\ncrash_node = 1");
     let taken = history(&config, &[MOVE, ACQUIRE]);
     assert_eq!(slot_move(last(&taken)), Some(SlotMove::KeysMoved));
     assert!(!last(&taken).nodes[1].stored.is_held());
@@ -151,7 +158,7 @@ fn a_lock_that_is_taken_while_its_slot_moves_is_at_the_new_master() {
 /// That the key is gone reaches a late replica as any write does; what is written at the new master does not.
 #[test]
 fn a_replica_hears_late_that_the_keys_have_moved_and_of_nothing_after_it() {
-    let config = world("reentrant", "wait_limit = 0\nrenew_every = 1", "replicas = 1\n[faults]\ncrash_node = 1");
+    let config = world(PUBLISHES, "wait_limit = 0\nrenew_every = 1", "replicas = 1\n[faults]\ncrash_node = 1");
     let moved = history(&config, &[ACQUIRE, REPLICATE, MOVE, KEYS]);
     assert!(last(&moved).nodes[1].stored.is_held());
     assert_eq!(last(&moved).nodes[1].under_way.len(), 1);
@@ -163,7 +170,7 @@ fn a_replica_hears_late_that_the_keys_have_moved_and_of_nothing_after_it() {
 /// `MIGRATE` would give it a millisecond.
 #[test]
 fn a_key_without_time_is_not_moved() {
-    let config = world("reentrant", "wait_limit = 0", "[faults]");
+    let config = world(PUBLISHES, "wait_limit = 0", "[faults]");
     assert!(is_refused(&config, &[ACQUIRE, MOVE, TICK, TICK, TICK, FINISH]));
     history(&config, &[ACQUIRE, MOVE, TICK, TICK, TICK, TICK, FINISH]);
 }

@@ -387,7 +387,7 @@ pub enum Channels {
     /// To channels of all nodes (`PUBLISH`): a subscription outlives the move of a slot (Redisson 3.15, and each version on a server
     /// before Redis 7.0).
     #[default]
-    Plain,
+    Global,
     /// To channels of one slot (`SPUBLISH`; Redisson since 3.43 on Redis 7.0 or newer): the old master ends the subscriptions when the
     /// slot has moved, and waiters are not subscribed anew.
     Sharded,

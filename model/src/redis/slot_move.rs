@@ -32,7 +32,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return None;
         }
         self.change_role(node, Role::MovingSlot, Role::KeysMoved)?;
-        if self.group.node(node).stored.is_absent() || self.config.is_mutated(Mutant::MovedKeysStayOnReplica) {
+        if self.group.node(node).stored.is_absent() || self.config.is_mutated(Mutant::MoveReachesReplica) {
             return Some(());
         }
         self.send(node, StoredIn::<Y>::default(), Writes::NONE.key(KeyFamily::Lock), false)
@@ -92,6 +92,6 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if writing.role == Role::MovingSlot && was_absent && self.config.cluster.replicas > 0 {
             writing.role = Role::KeysMoved;
         }
-        writing.role == Role::KeysMoved
+        writing.role == Role::KeysMoved && !self.config.is_mutated(Mutant::MoveReachesReplica)
     }
 }

@@ -58,7 +58,7 @@ pub(super) const CONCEPTS: [(&str, &str); 12] = [
          takes no time at all, a late write to the resource may take for ever (delay in [resource]). Give the keys of your \
          deployment, and look at the trace: if it needs what cannot happen to you, narrow that key. What is not modelled at all \
          allows less than reality, and no \"holds\" covers it: for example a fencing counter in the same Redis, clocks that run at \
-         different speeds, a resync that takes time, Redis Cluster. All of them, with the rule and the reason: \
+         different speeds, a resync that takes time, more of Redis Cluster than a slot that is moved. All of them, with the rule and the reason: \
          docs/approximations.md.",
     ),
     (

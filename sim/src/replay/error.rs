@@ -205,7 +205,7 @@ pub enum ReplayError {
     },
 
     /// The scenario publishes to sharded channels, and the server has none.
-    #[error("{server} has no sharded channels; use Redis 7.0 or newer, or channels = \"plain\"")]
+    #[error("{server} has no sharded channels; use Redis 7.0 or newer, or channels = \"global\"")]
     NoShardedChannels {
         /// Flavour and version.
         server: String,

@@ -187,7 +187,7 @@ impl Sections<'_> {
             ttls: ttls.or(Ttls::Absolute)?,
             promote: promote.or(PromoteRule::Any)?,
             replicas_leave: replicas_leave.or(ReplicasLeave::Together)?,
-            channels: channels.or(Channels::Plain)?,
+            channels: channels.or(Channels::Global)?,
             cut_together: cut_together.or(NodeSet::default())?,
             failover_within: failover_within.or(None)?.map_or(Bound::Any, Bound::Ticks),
             fsync,
@@ -316,7 +316,7 @@ const WRITE_DELAYS: [(&str, WriteDelay); 2] = [("none", WriteDelay::None), ("any
 const TTLS: [(&str, Ttls); 2] = [("absolute", Ttls::Absolute), ("relative", Ttls::Relative)];
 const WAYS_TO_LEAVE: [(&str, ReplicasLeave); 2] =
     [("together", ReplicasLeave::Together), ("one-by-one", ReplicasLeave::OneByOne)];
-const CHANNELS: [(&str, Channels); 2] = [("plain", Channels::Plain), ("sharded", Channels::Sharded)];
+const CHANNELS: [(&str, Channels); 2] = [("global", Channels::Global), ("sharded", Channels::Sharded)];
 const FSYNCS: [(&str, Fsync); 4] =
     [("none", Fsync::None), ("snapshot", Fsync::Snapshot), ("everysec", Fsync::EverySecond), ("always", Fsync::Always)];
 const DISCOVERIES: [(&str, Discovery); 2] =

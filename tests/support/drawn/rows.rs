@@ -336,7 +336,7 @@ pub(super) const ROWS: &[DrawnKey] = &[
         said.lock().bare_extend.is_there() && said.has("renew_every")
     }),
     row("move_slot", &["1"], 40, Said::can_be_moved),
-    row("channels", &["\"sharded\"", "\"plain\""], 60, |said| {
+    row("channels", &["\"sharded\"", "\"global\""], 60, |said| {
         said.some("move_slot") && said.publishes() && said.waits() && !said.some("replicas")
     }),
     // Room: not less than usual, for a world in which a step is not explored may stand still.

@@ -48,7 +48,7 @@ impl ScriptClients {
             messages: ClientMessages::new(
                 (0..config.clients.count).map(|client| translator.unlock_channels(client)).collect(),
                 match config.cluster.channels {
-                    Channels::Plain => ChannelKind::Plain,
+                    Channels::Global => ChannelKind::Global,
                     Channels::Sharded => ChannelKind::Sharded,
                 },
             ),

@@ -14,7 +14,7 @@ use crate::replay::value_text::value_text;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChannelKind {
     /// `SUBSCRIBE`: all nodes of a cluster have it.
-    Plain,
+    Global,
     /// `SSUBSCRIBE`: it is one of a slot.
     Sharded,
 }
@@ -23,7 +23,7 @@ impl ChannelKind {
     /// The command, and the first word of its answer.
     pub const fn command(self) -> &'static str {
         match self {
-            Self::Plain => "subscribe",
+            Self::Global => "subscribe",
             Self::Sharded => "ssubscribe",
         }
     }
@@ -31,7 +31,7 @@ impl ChannelKind {
     /// The first word of a message.
     const fn message(self) -> &'static str {
         match self {
-            Self::Plain => "message",
+            Self::Global => "message",
             Self::Sharded => "smessage",
         }
     }

@@ -307,9 +307,9 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         "cluster",
         "channels",
-        "\"plain\" or \"sharded\"",
-        "\"plain\"",
-        "to which channels unlock messages are published, where a slot is moved (move_slot): plain ones (PUBLISH), whose subscriptions \
+        "\"global\" or \"sharded\"",
+        "\"global\"",
+        "to which channels unlock messages are published, where a slot is moved (move_slot): global ones (PUBLISH), whose subscriptions \
          outlive the move (Redisson 3.15, and each version on a server before Redis 7.0), or sharded ones (SPUBLISH; Redisson since 3.43 \
          on Redis 7.0 or newer): the old master ends the subscriptions, and the waiters of that time are not subscribed anew",
     ),

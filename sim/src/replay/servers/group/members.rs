@@ -7,8 +7,8 @@ use lockstep_model::Config;
 use lockstep_model::config::{Fsync, Ttls};
 use redis::{Cmd, ConnectionLike as _, Pipeline, Value};
 
+use super::other_master::OtherMaster;
 use super::sentinel_watch::SentinelWatch;
-use super::slot_move::OtherMaster;
 use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::addresses::Addresses;

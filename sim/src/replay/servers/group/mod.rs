@@ -4,6 +4,7 @@ mod counting;
 mod faults;
 mod links;
 mod members;
+mod other_master;
 mod promotion;
 mod refusals;
 mod sentinel_watch;

@@ -24,7 +24,7 @@ pub fn refuse_unsuited(server: &ServerProgram, config: &Config) -> Result<(), Re
 
 /// Before 7.0 there were none (measured on 6.2.5).
 fn refuse_sharded_channels(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
-    if config.cluster.channels == Channels::Plain || server.has_sharded_channels() {
+    if config.cluster.channels == Channels::Global || server.has_sharded_channels() {
         return Ok(());
     }
     Err(ReplayError::NoShardedChannels { server: server.to_string() })

@@ -7,28 +7,10 @@ use lockstep_model::config::Fsync;
 use redis::{Cmd, ConnectionLike as _, Value};
 
 use super::members::{START_MS, ServerGroup};
+use super::other_master::{Moving, OtherMaster};
 use crate::replay::error::ReplayError;
 use crate::replay::servers::address_proxy::AddressProxy;
-use crate::replay::servers::connection::ServerConnection;
 use crate::replay::servers::node::{ClusterPlace, NodeSettings, ServerNode, SlotState};
-
-/// The master to which the slot moves, or moved.
-pub(super) struct OtherMaster {
-    node: ServerNode,
-    connection: ServerConnection,
-    /// Where `MIGRATE` finds it. Where replicas have addresses, this one has one of those instead.
-    address: Option<AddressProxy>,
-    /// What is being moved to it.
-    moving: Option<Moving>,
-}
-
-/// A slot that is being moved.
-#[derive(Clone, Copy)]
-struct Moving {
-    slot: u16,
-    /// The node that gives it up. A replica that takes the place of that knows nothing of the move.
-    from: usize,
-}
 
 impl ServerGroup {
     /// Starts the other master, where the scenario has a slot moved.
