@@ -17,9 +17,11 @@
 .PHONY: check test soak reports bench
 
 # What `make soak` draws at random: files that are changed, worlds whose searches are compared with and without normal forms
-# and for every law (tests whose names say that nobody thought of them), scenarios and histories that are replayed.
+# and for every law (tests whose names say that nobody thought of them), graphs whose loops are also looked for by trying everything,
+# scenarios and histories that are replayed.
 SOAK_FILES ?= 1000000
 SOAK_WORLDS ?= 10000
+SOAK_GRAPHS ?= 100000
 SOAK_SCENARIOS ?= 1000
 SOAK_HISTORIES ?= 10
 # Random histories of each kind of lock on one node, on each version.
@@ -100,6 +102,8 @@ soak:
 	LOCKSTEP_COMPARED_STATES=1000000 \
 		LOCKSTEP_ALL_PAIRS=1 \
 		cargo test --locked -p lockstep-tests --test safety -- engine:: normal_forms:: frontier:: capacities:: && \
+	LOCKSTEP_COMPARED_STATES=1000000 LOCKSTEP_GRAPHS=$(SOAK_GRAPHS) \
+		cargo test --locked -p lockstep-tests --test liveness -- threads:: brute_force:: && \
 	LOCKSTEP_DRAW_SCENARIOS=$(SOAK_SCENARIOS) LOCKSTEP_DRAW_HISTORIES=$(SOAK_HISTORIES) \
 		cargo test --locked -p lockstep-tests --test conformance random_scenarios
 

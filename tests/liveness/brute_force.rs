@@ -3,13 +3,20 @@
 
 use std::collections::BTreeSet;
 
+use lockstep_tests::drawn::from_environment;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 
 use crate::drawn::{Drawn, Path};
 
+/// Random graphs on which the two are compared; `LOCKSTEP_GRAPHS` asks for another number.
+const GRAPHS: u32 = 6_000;
 const MOST_STATES: u32 = 5;
 const MOST_EDGES: usize = 10;
+
+fn graphs() -> ProptestConfig {
+    ProptestConfig::with_cases(from_environment("LOCKSTEP_GRAPHS", GRAPHS))
+}
 
 fn any_world() -> impl Strategy<Value = Drawn> {
     // Actions 0 to 2 may be weakly fair, 3 may be time, 4 is neither; all except time may also be strongly fair.
@@ -151,7 +158,7 @@ fn assert_agrees(world: &Drawn, found: Option<&Path>, begins: impl Fn(u32) -> bo
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12_000))]
+    #![proptest_config(graphs())]
 
     #[test]
     fn the_engine_agrees_with_a_checker_that_tries_everything(world in any_world()) {
@@ -161,7 +168,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12_000))]
+    #![proptest_config(graphs())]
 
     #[test]
     fn the_engine_agrees_on_what_is_strongly_fair(world in any_restless_world()) {

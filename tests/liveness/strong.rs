@@ -1,9 +1,11 @@
 //! Strong fairness in the scenarios: which waiters it serves, which it does not, and what a lasso must then state.
 
+use std::sync::LazyLock;
+
 use lockstep_model::trace::{InLoop, Trace};
 use lockstep_model::{Action, Property, Verdict};
-use lockstep_sim::check::Engine;
 use lockstep_sim::check::judge::{LassoWitness, Rejection, judge_lassos};
+use lockstep_sim::check::{CheckOutcome, Engine};
 use lockstep_sim::render::json::TRACE_SCHEMA;
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::{Scenario, builtin};
@@ -15,15 +17,20 @@ fn strong(mut scenario: Scenario) -> Scenario {
     scenario
 }
 
+/// What is found in each built-in scenario, and in each with strong fairness.
+static WEAK: LazyLock<Vec<CheckOutcome>> =
+    LazyLock::new(|| builtin().iter().map(|scenario| exhaust(scenario, Engine::Native)).collect());
+static STRONG: LazyLock<Vec<CheckOutcome>> =
+    LazyLock::new(|| builtin().into_iter().map(|scenario| exhaust(&strong(scenario), Engine::Native)).collect());
+
 /// The states are the same; only the fairness assumptions are stronger.
 #[test]
 fn strong_fairness_serves_nobody_in_the_built_in_scenarios() {
     let mut violated = 0;
-    for scenario in builtin() {
-        let (weak, strong) = (exhaust(&scenario, Engine::Native), exhaust(&strong(scenario.clone()), Engine::Native));
-        assert_eq!((weak.states, weak.generated), (strong.states, strong.generated), "{}", scenario.name);
-        for (weak, strong) in weak.properties.iter().zip(&strong.properties) {
-            let told = format!("{} in {}", weak.property, scenario.name);
+    for (outcome, strong) in WEAK.iter().zip(STRONG.iter()) {
+        assert_eq!((outcome.states, outcome.generated), (strong.states, strong.generated), "{}", outcome.scenario);
+        for (weak, strong) in outcome.properties.iter().zip(&strong.properties) {
+            let told = format!("{} in {}", weak.property, outcome.scenario);
             assert_eq!(weak.verdict, strong.verdict, "{told}");
             violated += u32::from(Property::LIVENESS.contains(&weak.property) && weak.verdict == Verdict::Violated);
         }
@@ -31,10 +38,9 @@ fn strong_fairness_serves_nobody_in_the_built_in_scenarios() {
     assert!(violated > 5, "{violated} lassos were looked for");
 }
 
-fn lassos(scenario: &Scenario) -> Vec<(Property, Trace)> {
-    let found = exhaust(scenario, Engine::Native).properties.into_iter();
-    let liveness = found.filter(|found| Property::LIVENESS.contains(&found.property));
-    liveness.filter_map(|found| Some((found.property, found.trace?))).collect()
+fn lassos(outcome: &CheckOutcome) -> impl Iterator<Item = (Property, &Trace)> {
+    let liveness = outcome.properties.iter().filter(|found| Property::LIVENESS.contains(&found.property));
+    liveness.filter_map(|found| Some((found.property, found.trace.as_ref()?)))
 }
 
 /// Being disabled now and then is no excuse for a strongly fair action, and the lasso claims no such excuse.
@@ -43,16 +49,16 @@ fn a_lasso_says_of_what_is_strongly_fair_that_it_is_taken_or_never_possible() {
     let schema = serde_json::from_str(TRACE_SCHEMA).expect("the schema is JSON");
     let validator = jsonschema::draft202012::new(&schema).expect("the schema is a schema");
     let mut never = 0;
-    for scenario in builtin() {
-        for (property, trace) in lassos(&strong(scenario)) {
+    for outcome in STRONG.iter() {
+        for (property, trace) in lassos(outcome) {
             assert_eq!(trace.retrace(), Ok(()));
-            assert!(validator.is_valid(&serde_json::to_value(&trace).expect("a trace is JSON")), "{property}");
+            assert!(validator.is_valid(&serde_json::to_value(trace).expect("a trace is JSON")), "{property}");
             for fair in trace.fairness.as_ref().expect("a lasso") {
                 let is_excused = matches!(fair.in_loop, InLoop::DisabledAfter(_));
                 assert!(!is_excused || fair.action == Action::Tick, "{property}: {fair:?}");
                 never += u32::from(fair.in_loop == InLoop::NeverPossible);
             }
-            let lines = words::fairness(&trace);
+            let lines = words::fairness(trace);
             assert!(lines.iter().all(|line| !line.starts_with("disabled") || line.ends_with(": tick")), "{lines:?}");
         }
     }
@@ -63,8 +69,8 @@ fn a_lasso_says_of_what_is_strongly_fair_that_it_is_taken_or_never_possible() {
 #[test]
 fn a_lasso_that_is_fair_only_weakly_is_rejected_where_fairness_is_strong() {
     let (mut rejected, mut accepted) = (0, 0);
-    for scenario in builtin() {
-        for (property, trace) in lassos(&scenario) {
+    for (scenario, outcome) in builtin().into_iter().zip(WEAK.iter()) {
+        for (property, trace) in lassos(outcome) {
             let actions = trace.actions();
             let witness = LassoWitness { property, actions: &actions, loop_start: trace.loop_start.expect("a lasso") };
             assert_eq!(judge_lassos(&scenario.config, std::slice::from_ref(&witness)), Ok(()));

@@ -24,14 +24,28 @@ mod switches;
 mod value_multi;
 mod worlds;
 
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+
 use lockstep_sim::replay::redisson::{IdleJvms, RedissonProgram};
 
+/// JVMs that a test has used, for the next world of any test: they end when no test is left that knows them. As many as the tests
+/// that run at once may need of one version, or of two.
+const MOST_IDLE: usize = 12;
+static IDLE: Mutex<Weak<IdleJvms>> = Mutex::new(Weak::new());
+
 thread_local! {
-    /// JVMs that a test has used, for its next world: they end with its thread.
-    static IDLE: IdleJvms = IdleJvms::default();
+    static OWN_IDLE: Arc<IdleJvms> = {
+        let mut idle = IDLE.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.upgrade().unwrap_or_else(|| {
+            let new = Arc::new(IdleJvms::of_at_most(MOST_IDLE));
+            *idle = Arc::downgrade(&new);
+            new
+        })
+    };
 }
 
 /// A version that tools/redisson/install has built.
 fn redisson(version: &str) -> RedissonProgram {
-    RedissonProgram::find_with(version, IDLE.with(IdleJvms::clone)).unwrap_or_else(|error| panic!("{error}"))
+    let idle = OWN_IDLE.with(|idle| IdleJvms::clone(idle));
+    RedissonProgram::find_with(version, idle).unwrap_or_else(|error| panic!("{error}"))
 }

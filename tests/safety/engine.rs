@@ -1,6 +1,7 @@
 //! The native engine finds the same results with any number of threads, with or without client symmetry, with or
 //! without skipping idle time, and with wide or narrow fingerprints.
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::{Property, Verdict};
@@ -24,6 +25,14 @@ fn verdicts(outcome: &CheckOutcome) -> Vec<Verdict> {
     outcome.properties.iter().map(|found| found.verdict).collect()
 }
 
+/// What one thread finds in each scenario that is compared.
+static BY_ONE_THREAD: LazyLock<Vec<CheckOutcome>> =
+    LazyLock::new(|| compared().map(|scenario| exhaust_as(scenario, ONE_THREAD, Width::Bits64)).collect());
+
+fn compared_with_one_thread() -> impl Iterator<Item = (&'static Scenario, &'static CheckOutcome)> {
+    compared().zip(BY_ONE_THREAD.iter())
+}
+
 /// Everything reported about a run except its time and its memory.
 fn told(outcome: &CheckOutcome) -> String {
     let CheckOutcome { states, generated, depth, coverage, properties, .. } = outcome;
@@ -32,8 +41,8 @@ fn told(outcome: &CheckOutcome) -> String {
 
 #[test]
 fn any_number_of_threads_finds_the_same_to_the_last_step_of_every_trace() {
-    for scenario in compared() {
-        let one = told(&exhaust_as(scenario, ONE_THREAD, Width::Bits64));
+    for (scenario, one) in compared_with_one_thread() {
+        let one = told(one);
         for threads in [2, 3, 4] {
             let many = told(&exhaust_as(scenario, Options { threads, ..ONE_THREAD }, Width::Bits64));
             assert_eq!(many, one, "{} on {threads} threads", scenario.name);
@@ -61,9 +70,8 @@ fn a_search_for_one_violation_ends_with_the_trace_of_the_whole_search() {
 
 #[test]
 fn wide_fingerprints_find_the_same() {
-    for scenario in compared() {
-        let narrow = told(&exhaust_as(scenario, ONE_THREAD, Width::Bits64));
-        assert_eq!(told(&exhaust_as(scenario, ONE_THREAD, Width::Bits128)), narrow, "{}", scenario.name);
+    for (scenario, narrow) in compared_with_one_thread() {
+        assert_eq!(told(&exhaust_as(scenario, ONE_THREAD, Width::Bits128)), told(narrow), "{}", scenario.name);
     }
 }
 
@@ -90,10 +98,9 @@ fn clients_that_are_alike_are_taken_for_one_and_no_verdict_changes() {
 #[test]
 fn idle_time_is_passed_through_and_no_verdict_changes() {
     let mut saved = 0;
-    for scenario in compared() {
-        let kept = exhaust_as(scenario, ONE_THREAD, Width::Bits64);
+    for (scenario, kept) in compared_with_one_thread() {
         let passed = exhaust_as(scenario, Options { skip_idle: true, ..ONE_THREAD }, Width::Bits64);
-        assert_eq!(verdicts(&passed), verdicts(&kept), "{}", scenario.name);
+        assert_eq!(verdicts(&passed), verdicts(kept), "{}", scenario.name);
         assert!(passed.states <= kept.states, "{}", scenario.name);
         saved += kept.states - passed.states;
     }

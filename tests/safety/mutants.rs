@@ -4,10 +4,9 @@ use std::collections::BTreeSet;
 
 use lockstep_model::mutants::Mutant;
 use lockstep_model::{Property, Verdict};
-use lockstep_sim::check::Engine;
 use lockstep_sim::scenario::Scenario;
 
-use crate::{exhaust, found_in, scenario, verdict};
+use crate::{found_in, scenario, verdict, verdict_on};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
 const NOTICED: [(Mutant, &str, Property, Verdict); 78] = [
@@ -116,7 +115,7 @@ fn each_wrong_rule_is_noticed_by_the_property_that_guards_it() {
         let right = scenario(name);
         assert_eq!(verdict(found_in(name), property), Verdict::Holds, "{property} in {name}");
         let wrong = Scenario { config: right.config.with_mutant(mutant), ..right };
-        assert_eq!(verdict(&exhaust(&wrong, Engine::Native), property), expected, "{mutant:?} in {name}");
+        assert_eq!(verdict_on(&wrong, property), expected, "{mutant:?} in {name}");
     }
 }
 
@@ -147,7 +146,7 @@ fn each_rule_that_explores_too_little_hides_what_the_right_one_finds() {
         let right = scenario(name);
         assert_eq!(verdict(found_in(name), property), Verdict::Violated, "{property} in {name}");
         let wrong = Scenario { config: right.config.with_mutant(mutant), ..right };
-        assert_eq!(verdict(&exhaust(&wrong, Engine::Native), property), Verdict::Holds, "{mutant:?} in {name}");
+        assert_eq!(verdict_on(&wrong, property), Verdict::Holds, "{mutant:?} in {name}");
     }
 }
 
@@ -193,6 +192,6 @@ fn the_rules_of_the_plain_lock_are_noticed_too() {
         let right = scenario(name);
         assert_eq!(verdict(found_in(name), property), Verdict::Holds, "{property} in {name}");
         let wrong = Scenario { config: right.config.with_mutant(mutant), ..right };
-        assert_eq!(verdict(&exhaust(&wrong, Engine::Native), property), Verdict::Violated, "{mutant:?} in {name}");
+        assert_eq!(verdict_on(&wrong, property), Verdict::Violated, "{mutant:?} in {name}");
     }
 }

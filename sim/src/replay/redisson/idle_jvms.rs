@@ -11,9 +11,16 @@ const MOST_HISTORIES: u32 = 100;
 const MOST_JVMS: usize = 4;
 
 /// JVMs without clients. They end with the last value that knows them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct IdleJvms {
     all: Arc<Mutex<Vec<IdleJvm>>>,
+    most: usize,
+}
+
+impl Default for IdleJvms {
+    fn default() -> Self {
+        Self::of_at_most(MOST_JVMS)
+    }
 }
 
 #[derive(Debug)]
@@ -37,11 +44,17 @@ impl UsedJvm {
 }
 
 impl IdleJvms {
+    /// None yet, and later not more than so many: for worlds that are replayed at the same time.
+    pub fn of_at_most(most: usize) -> Self {
+        Self { all: Arc::default(), most }
+    }
+
     /// One with the version in this folder that lives, if there is one.
     pub fn take(&self, version: &Path) -> Option<UsedJvm> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.retain(|idle| idle.jvm.jvm.is_running());
-        let at = all.iter().position(|idle| idle.version == version)?;
+        // The one that was used last, so that those that nobody needs any more are the first to end.
+        let at = all.iter().rposition(|idle| idle.version == version)?;
         Some(all.remove(at).jvm)
     }
 
@@ -52,7 +65,7 @@ impl IdleJvms {
         }
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         all.push(IdleJvm { version: version.to_owned(), jvm });
-        let first = (all.len() > MOST_JVMS).then(|| all.remove(0));
+        let first = (all.len() > self.most).then(|| all.remove(0));
         drop(all);
         drop(first);
     }

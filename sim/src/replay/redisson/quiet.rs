@@ -1,18 +1,22 @@
 //! Whether a JVM can do nothing more by itself: all its threads sleep, none of them because a short time has to pass, and
 //! nothing is on its way to it.
 //!
-//! The threads are read twice, one after the other. A thread that sleeps at both times, and was not switched in between, slept
-//! at every moment between the two passes: so there is a moment at which all of them slept. From then on nothing happens
-//! until the time is moved, or bytes arrive.
+//! How much each thread has run is read before and after, and in between whether it sleeps. A thread that slept then, and has run
+//! as much after as before, has done nothing from the one to the other: whatever would have woken it, it had not gone on yet.
+//! Where that is so of all of them, none could wake another from the last of the first looks to the first of the last ones, so at
+//! the end of the looks between all of them slept. From then on nothing happens until the time is moved, or bytes arrive.
+//!
+//! Both are read from the files that cost least: `/proc/PID/task/ID/status` says both, and takes five times as long as the other two
+//! together.
 
 use std::fs::{self, File};
 use std::os::unix::fs::{FileExt as _, MetadataExt as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
 use super::jvm_clock::JvmPage;
 
-/// The threads of a JVM, each with the file in which the kernel says what it does. The files are kept open: to open one takes
+/// The threads of a JVM, each with the files in which the kernel says what it does. The files are kept open: to open one takes
 /// longer than to read it.
 #[derive(Debug)]
 pub struct WatchedThreads {
@@ -25,9 +29,22 @@ pub struct WatchedThreads {
 #[derive(Debug)]
 struct WatchedThread {
     id: u32,
-    status: File,
-    /// How often it was switched, when it was last found asleep.
-    switches: u64,
+    /// `stat`: whether it sleeps.
+    stat: File,
+    runs: RunsFile,
+    /// What that said before it was looked whether the thread sleeps.
+    runs_before: Runs,
+}
+
+/// How much a thread has run: the time, how long it waited for a processor, and how often it got one; or, of a kernel that does not
+/// count these, how often it left one by itself and not by itself.
+type Runs = [u64; 3];
+
+/// Where the kernel says that.
+#[derive(Debug)]
+enum RunsFile {
+    Schedstat(File),
+    Status(File),
 }
 
 impl WatchedThreads {
@@ -37,7 +54,7 @@ impl WatchedThreads {
     }
 
     /// Looks once. `is_silent` says whether nothing is on its way: it is asked first, since that takes little time, and again
-    /// between the two passes.
+    /// when all were seen asleep.
     pub fn are_quiet(&mut self, page: &JvmPage, mut is_silent: impl FnMut() -> bool) -> bool {
         let is_waiting = || {
             page.sleepers.load(Ordering::SeqCst) == 0 && page.next_due_ns() > page.monotonic_ns.load(Ordering::SeqCst)
@@ -46,7 +63,13 @@ impl WatchedThreads {
             return false;
         }
         let waker = page.waker.load(Ordering::SeqCst);
-        self.sleep(waker, false) && is_waiting() && is_silent() && self.sleep(waker, true)
+        if !self.are_all(waker) && self.list(waker).is_none() {
+            return false;
+        }
+        // The one that was awake the last time is asked alone first.
+        self.sleep(1) && self.note_runs() && self.sleep(usize::MAX) && is_waiting() && is_silent() && {
+            self.are_all(waker) && self.have_not_run()
+        }
     }
 
     /// The names of those that do not sleep now, but for the waker.
@@ -57,35 +80,44 @@ impl WatchedThreads {
             .flatten()
             .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
         let awake = ids.filter(|id| *id != waker).filter_map(|id| {
-            let status = fs::read_to_string(self.folder.join(id).join("status")).ok()?;
-            let name = status.lines().find_map(|line| line.strip_prefix("Name:"))?.trim().to_owned();
-            switches_of_sleeper(&status).is_none().then_some(name)
+            let stat = fs::read_to_string(self.folder.join(id).join("stat")).ok()?;
+            let (_, name) = stat.rsplit_once(") ")?.0.split_once(" (")?;
+            (!is_of_sleeper(&stat)).then(|| name.to_owned())
         });
         awake.collect()
     }
 
-    /// Whether all threads but the waker sleep now; `unswitched`: and none of them was switched since they were last asked.
-    fn sleep(&mut self, waker: u32, unswitched: bool) -> bool {
-        if !self.are_all(waker) && (unswitched || self.list(waker).is_none()) {
-            return false;
-        }
-        self.do_sleep(unswitched)
+    /// Notes how much each has run.
+    fn note_runs(&mut self) -> bool {
+        self.all(usize::MAX, |thread| {
+            let runs = thread.runs.read()?;
+            thread.runs_before = runs;
+            Some(true)
+        })
     }
 
-    fn do_sleep(&mut self, unswitched: bool) -> bool {
-        let mut buffer = [0; 4096];
-        for at in 0..self.threads.len() {
-            let thread = &mut self.threads[at];
-            // A thread that has ended does not sleep. Its file can be read no more, also if another one gets its id.
-            let Ok(length) = thread.status.read_at(&mut buffer, 0) else {
-                self.threads.remove(at);
-                return false;
-            };
-            let switches = str::from_utf8(&buffer[..length]).ok().and_then(switches_of_sleeper);
-            match switches {
-                Some(switches) if !unswitched || switches == thread.switches => thread.switches = switches,
-                _ => {
+    /// Whether the first of them sleep now, so many.
+    fn sleep(&mut self, first: usize) -> bool {
+        self.all(first, |thread| read(&thread.stat, is_of_sleeper))
+    }
+
+    /// Whether none has run since that was noted.
+    fn have_not_run(&mut self) -> bool {
+        self.all(usize::MAX, |thread| Some(thread.runs.read()? == thread.runs_before))
+    }
+
+    /// Whether that is true of so many of them. `None` is said of a thread that has ended: its files can be read no more, also if
+    /// another one gets its id.
+    fn all(&mut self, first: usize, is_true: impl Fn(&mut WatchedThread) -> Option<bool>) -> bool {
+        for at in 0..self.threads.len().min(first) {
+            match is_true(&mut self.threads[at]) {
+                Some(true) => {}
+                Some(false) => {
                     self.threads.swap(0, at);
+                    return false;
+                }
+                None => {
+                    self.threads.remove(at);
                     return false;
                 }
             }
@@ -111,30 +143,70 @@ impl WatchedThreads {
         self.threads.retain(|thread| ids.contains(&thread.id));
         for id in ids {
             if self.threads.iter().all(|thread| thread.id != id) {
-                let status = File::open(self.folder.join(format!("{id}/status"))).ok()?;
-                self.threads.push(WatchedThread { id, status, switches: 0 });
+                let own = self.folder.join(id.to_string());
+                let stat = File::open(own.join("stat")).ok()?;
+                let runs = RunsFile::open(&own)?;
+                self.threads.push(WatchedThread { id, stat, runs, runs_before: [0; 3] });
             }
         }
         Some(())
     }
 }
 
-/// How often a thread was switched, if it sleeps: `/proc/PID/task/ID/status`.
-fn switches_of_sleeper(status: &str) -> Option<u64> {
-    // The state is among the first lines, both numbers are among the last.
-    let sleeps = status.split_once("\nState:")?.1.trim_start().starts_with('S');
+impl RunsFile {
+    /// The one that the kernel has, of the thread in this folder.
+    fn open(thread: &Path) -> Option<Self> {
+        let schedstat = File::open(thread.join("schedstat")).ok();
+        // A kernel that does not count answers zeros; each thread has got a processor once before it can be listed, or soon will.
+        let counts = |file: &File| read(file, runs_of_schedstat).flatten().is_some_and(|[.., times]| times > 0);
+        match schedstat.filter(counts) {
+            Some(file) => Some(Self::Schedstat(file)),
+            None => File::open(thread.join("status")).ok().map(Self::Status),
+        }
+    }
+
+    fn read(&self) -> Option<Runs> {
+        match self {
+            Self::Schedstat(file) => read(file, runs_of_schedstat).flatten(),
+            Self::Status(file) => read(file, runs_of_status).flatten(),
+        }
+    }
+}
+
+/// What is read from such a file; `None`: the thread has ended.
+fn read<T>(file: &File, of: impl FnOnce(&str) -> T) -> Option<T> {
+    let mut buffer = [0; 4096];
+    let length = file.read_at(&mut buffer, 0).ok()?;
+    // The name of a thread may be any bytes, and stands before everything else in both files that have it.
+    let text = buffer[..length].utf8_chunks().last().map_or("", |chunk| chunk.valid());
+    Some(of(text))
+}
+
+/// `/proc/PID/task/ID/stat`: the state follows the name, which is in brackets and may contain some.
+fn is_of_sleeper(stat: &str) -> bool {
+    stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S'))
+}
+
+/// `/proc/PID/task/ID/schedstat`.
+fn runs_of_schedstat(schedstat: &str) -> Option<Runs> {
+    let mut numbers = schedstat.split_ascii_whitespace().map(|number| number.parse().ok());
+    Some([numbers.next()??, numbers.next()??, numbers.next()??])
+}
+
+/// `/proc/PID/task/ID/status`: both numbers are among the last lines.
+fn runs_of_status(status: &str) -> Option<Runs> {
     let number = |name: &str| {
         let (_, rest) = status.rsplit_once(name)?;
         rest.split('\n').next()?.trim().parse::<u64>().ok()
     };
-    sleeps.then_some(())?;
-    Some(number("\nvoluntary_ctxt_switches:")? + number("\nnonvoluntary_ctxt_switches:")?)
+    Some([number("\nvoluntary_ctxt_switches:")?, number("\nnonvoluntary_ctxt_switches:")?, 0])
 }
 
 #[cfg(test)]
 mod tests {
     use std::sync::mpsc;
     use std::thread;
+    use std::time::Duration;
 
     use super::*;
 
@@ -146,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_has_run_between_the_passes_and_one_that_is_new_are_seen() {
+    fn a_thread_that_has_run_between_the_looks_and_one_that_is_new_are_seen() {
         let (say_id, id) = mpsc::channel();
         let (wake, woken) = mpsc::channel::<()>();
         let thread = thread::spawn(move || {
@@ -159,27 +231,51 @@ mod tests {
         all.list(0).expect("they are listed");
         let mut watched = WatchedThreads { folder: all.folder.clone(), threads: Vec::new() };
         watched.threads.extend(all.threads.into_iter().find(|thread| thread.id == id));
-        let mut sleeps = |unswitched| watched.do_sleep(unswitched);
-        while !sleeps(false) {}
-        assert!(sleeps(true));
-        wake.send(()).expect("it waits");
-        while !sleeps(false) {}
-        wake.send(()).expect("it waits");
-        thread::sleep(std::time::Duration::from_millis(50));
-        assert!(!sleeps(true), "it has run");
+        let own = watched.folder.join(id.to_string());
+        let of_other_kernel = File::open(own.join("status")).expect("a status");
+        for other in [None, Some(RunsFile::Status(of_other_kernel))] {
+            if let Some(other) = other {
+                watched.threads[0].runs = other;
+            }
+            let asleep = |watched: &mut WatchedThreads| watched.note_runs() && watched.sleep(usize::MAX);
+            while !asleep(&mut watched) || !watched.have_not_run() {}
+            assert!(watched.have_not_run());
+            wake.send(()).expect("it waits");
+            thread::sleep(Duration::from_millis(50));
+            assert!(watched.sleep(usize::MAX), "it sleeps again");
+            assert!(!watched.have_not_run(), "it has run");
+        }
         drop(wake);
         thread.join().expect("it ends");
-        assert!(!sleeps(false), "it has ended");
+        assert!(!watched.sleep(usize::MAX), "it has ended");
+        assert!(watched.threads.is_empty());
+    }
+
+    #[test]
+    fn a_thread_that_runs_does_not_sleep() {
+        let own = PathBuf::from("/proc/thread-self");
+        let stat = File::open(own.join("stat")).expect("a file of the kernel");
+        let runs = RunsFile::open(&own).expect("a file of the kernel");
+        let running = WatchedThread { id: own_id(), stat, runs, runs_before: [0; 3] };
+        let mut watched = WatchedThreads { folder: own, threads: vec![running] };
+        assert!(!watched.sleep(1));
     }
 
     #[test]
     fn only_a_thread_that_sleeps_is_counted() {
-        let status = |state: &str| {
-            format!("Name:\tx\nState:\t{state}\nvoluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t3\n")
-        };
-        assert_eq!(switches_of_sleeper(&status("S (sleeping)")), Some(7));
-        assert_eq!(switches_of_sleeper(&status("R (running)")), None);
-        assert_eq!(switches_of_sleeper(&status("D (disk sleep)")), None);
-        assert_eq!(switches_of_sleeper("Name:\tx\nState:\tS (sleeping)\n"), None);
+        assert!(is_of_sleeper("7 (x) S 1 7"));
+        assert!(is_of_sleeper("7 (R) R) S 1 7"));
+        assert!(!is_of_sleeper("7 (S) S) R 1 7"));
+        assert!(!is_of_sleeper("7 (x) D 1 7"));
+        assert!(!is_of_sleeper("7 (x"));
+    }
+
+    #[test]
+    fn what_a_kernel_counts_is_read_from_either_file() {
+        assert_eq!(runs_of_schedstat("114834 9212251 2\n"), Some([114_834, 9_212_251, 2]));
+        assert_eq!(runs_of_schedstat("114834 9212251\n"), None);
+        let status = "Name:\tx\nState:\tS (sleeping)\nvoluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t3\n";
+        assert_eq!(runs_of_status(status), Some([4, 3, 0]));
+        assert_eq!(runs_of_status("Name:\tx\nState:\tS (sleeping)\n"), None);
     }
 }
