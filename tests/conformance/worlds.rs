@@ -137,6 +137,7 @@ count = 3
 max_holds = 2
 [cluster]
 replicas = 1
+channels = "global"
 [faults]
 move_slot = 1
 crash_node = 1

@@ -121,6 +121,10 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
     time.poll_every = twice(time.poll_every)?;
     // A key with 0 ticks left is gone one tick later, however long that is: only what a waiter sleeps beyond is a time.
     time.ask_again_after = twice(time.ask_again_after)? - 1;
+    // So what it sleeps may outlive its place in a queue by the one clock and not by the other (docs/approximations.md).
+    if config.lock.facts().queue.is_there() && time.queue_wait.is_some_and(|wait| wait <= config.time.ask_again_after) {
+        return None;
+    }
     for ticks in [&mut time.queue_wait, &mut time.round_wait].into_iter().flatten() {
         *ticks = twice(*ticks)?;
     }

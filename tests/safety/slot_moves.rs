@@ -109,7 +109,7 @@ fn a_thread_that_was_refused_enters_its_own_lock_once_more() {
 #[test]
 fn a_subscription_outlives_the_move_unless_its_channel_is_one_of_the_slot() {
     let steps = [&[ACQUIRE][..], &WAIT_OF_B, &[MOVE, FINISH, RELEASE]].concat();
-    let global = history(&world(PUBLISHES, "hold_at_most = 2", "[faults]"), &steps);
+    let global = history(&world(PUBLISHES, "hold_at_most = 2", "channels = 'global'\n[faults]"), &steps);
     assert_eq!(last(&global).clients[1].messages, 1);
     let sharded = history(&world(PUBLISHES, "hold_at_most = 2", "channels = 'sharded'\n[faults]"), &steps);
     assert_eq!(last(&sharded).clients[1].messages, 0);

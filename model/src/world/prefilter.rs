@@ -346,9 +346,8 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::PauseNode { node } => !world.node(node).is_working(),
         Action::ResumeNode { node } => !world.node(node).is_paused(),
         Action::CountReplicas { node } => !world.node(node).is_uncounted(),
-        Action::RefuseWrites { node } => world.node(node).role != Role::Master,
+        Action::RefuseWrites { node } | Action::MoveSlot { node } => world.node(node).role != Role::Master,
         Action::AcceptWrites { node } => world.node(node).role != Role::Refusing,
-        Action::MoveSlot { node } => world.node(node).role != Role::Master,
         Action::MoveKeys { node } => world.node(node).role != Role::MovingSlot,
         Action::FinishMove { node } => !world.node(node).moves_slot(),
         Action::VanishKey { node }

@@ -13,7 +13,7 @@ use super::findings::Findings;
 use super::history_step::StepPlace;
 use super::node_names::name_of_node;
 use super::rounds::CallRounds;
-use super::servers::{ServerGroups, scan_every_key};
+use super::servers::{ServerGroups, is_sent_on, scan_every_key};
 use super::translate::ScriptRequest;
 use super::value_text::value_text;
 
@@ -225,7 +225,14 @@ impl Testbed {
         }
         // One by one: what comes next depends on who has answered. What both masters store together is what the model's one does.
         let answered = queued.iter().map(|(command, expected)| {
-            let answer = self.servers.ask(node, command, "a step")?;
+            let answer = self.servers.ask_itself(node, command, "a step")?;
+            if is_sent_on(&answer) {
+                if let Some(at) = expected.place() {
+                    self.findings
+                        .note_at(at, || format!("{}: ASK; the other master is asked (ASKING)", name_of_node(node)));
+                }
+                return self.servers.ask_other_master(node, command);
+            }
             let Expected::Keys { .. } = expected else { return Ok(answer) };
             let elsewhere = self.servers.ask_other_master(node, command)?;
             match (answer, elsewhere) {

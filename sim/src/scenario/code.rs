@@ -169,7 +169,7 @@ impl Code {
                  interrupt, client_clock_jump, persist_key or cut_link; stops_at = \"validity\" together with named_lease, reentry_lease or hold_for_ever; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
                  move_slot together with a lock that has a queue, readers, fencing tokens, several values, parts or masters, mode = \"split\", names = 2, \
                  subscribe_to = \"replica\", replicas = 2, wait_for, min_replicas, restart_node, kill_node, shutdown_node, cut_link, pause_node, hand_over, \
-                 refuse_writes, break_link, clock_jump, vanish_key, persist_key or move_slot = 2, and channels = \"sharded\" together with replicas; \
+                 refuse_writes, break_link, clock_jump, vanish_key or persist_key, and channels = \"sharded\" together with replicas; \
                  min_replicas together with ttls = \"relative\"; cut_together together with \
                  restart_node or promote = \"most-data\"; shutdown_timeout together with cut_link; names = 2 together with a \
                  split network, a wait_limit other than 0, a [resource], force_release, vanish_key, persist_key or \

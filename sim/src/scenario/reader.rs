@@ -239,7 +239,7 @@ impl Sections<'_> {
             (budget("break_link"), budget("persist_key"), budget("vanish_receipts"));
         let (vanish_token, overwrite_key) = (budget("vanish_token"), budget("overwrite_key"));
         let (lose_request, lose_reply, interrupt) = (budget("lose_request"), budget("lose_reply"), budget("interrupt"));
-        let move_slot = budget("move_slot");
+        let move_slot = faults.number("move_slot", 0..=1);
         let (lose_ask, slow_reply, late_ask) = (budget("lose_ask"), budget("slow_reply"), budget("late_ask"));
         Some(Faults {
             crash_client: crash_client.or(0)?,

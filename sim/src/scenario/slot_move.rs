@@ -1,17 +1,17 @@
 //! The slot of a lock that is moved to another master: what belongs to it, and what is not modelled beside one yet.
 
-use lockstep_model::config::{ClientSettings, Faults, NetworkMode, SubscribeTo};
+use lockstep_model::config::{Channels, ClientSettings, Faults, NetworkMode, Profile, SubscribeTo};
 use lockstep_model::locks::Facts;
 
 use super::contradiction::{Contradiction, kinds_with};
 use super::parts::{Parts, Sections};
-use super::section::Section;
+use super::section::{Entry, Section};
 
 /// Records every contradicting pair.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     let (Some(kind), Some(faults)) = (parts.lock, parts.faults) else { return };
     if faults.move_slot == 0 {
-        Contradiction::of(&sections.cluster, "channels", "a subscription ends only where a slot is moved")
+        Contradiction::of(&sections.cluster, "channels", "`channels` has an effect only where a slot is moved")
             .with(sections.faults.span_of("move_slot"), "no slot is moved")
             .note("remove `channels`, or let a slot be moved: move_slot = 1 in [faults]");
         return;
@@ -29,6 +29,19 @@ fn note_channels(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, fact
     } else if parts.nobody(|own| own.wait_limit != Some(0)) {
         deaf.with(sections.time.span_of("wait_limit"), "a refused client does not wait")
             .note("remove `channels`, or use a longer wait_limit");
+    } else if sections.cluster.span_of("channels").is_none() {
+        let example = "`channels`, the kind of channel to which unlock messages are published: \"sharded\" (Redisson since 3.43 on Redis 7.0 \
+                       or newer) or \"global\" (Redisson 3.15, and each version on an older server)";
+        sections.cluster.require("channels", Entry::<u8>::Absent, example);
+    } else if parts.cluster.is_some_and(|cluster| cluster.channels == Channels::Sharded) {
+        for place in sections.places(parts) {
+            let is_of_2021 = |own: ClientSettings| own.protocol.profile == Profile::Redisson315;
+            if place.said.is_some_and(is_of_2021) {
+                Contradiction::of(&sections.cluster, "channels", "Redisson 3.15 publishes to global channels")
+                    .with(place.protocol.span_of("profile"), "the clients are of that version")
+                    .note("use channels = \"global\", or a newer profile");
+            }
+        }
     }
 }
 
@@ -38,19 +51,15 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, (fact
         let reason = format!("{what} together with a slot that is moved is not modelled yet");
         Contradiction::not_yet(section, key, &reason).with(moved.clone(), "the slot of the lock is moved").note(help);
     };
-    if faults.move_slot > 1 {
-        Contradiction::not_yet(&sections.faults, "move_slot", "a slot that is moved twice is not modelled yet")
-            .note("use move_slot = 1");
-    }
     // An acquire of such a lock names several keys, and is refused meanwhile unless all of them are there.
     let several_keys = [facts.queue, facts.sharing, facts.tokens, facts.value_sets];
     if several_keys.iter().any(|support| support.is_there()) {
         let help = format!("use {}", kinds_with(|other| other.reentry.is_there()));
-        beside(top, "lock", "a lock whose acquire names several keys", &help);
+        beside(top, "lock", "a kind whose acquire names several keys of one lock,", &help);
     }
     if facts.parts.is_there() || facts.masters.is_there() {
         let help = format!("use {}", kinds_with(|other| other.reentry.is_there()));
-        beside(top, "lock", "a lock of several names or masters", &help);
+        beside(top, "lock", "a lock of several names or masters,", &help);
     }
     if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
         beside(&sections.network, "mode", "a split network", "use mode = \"atomic\"");

@@ -16,7 +16,7 @@ const REMOVED: [(&str, &str); 4] = [
 
 /// Names from Redis, Redisson and the literature, in lower case, and the word that a scenario uses. A modelled lock kind
 /// brings its own (`Facts::other_names`).
-const SYNONYMS: [(&str, &str); 10] = [
+const SYNONYMS: [(&str, &str); 11] = [
     ("leasetime", "lease"),
     ("ttl", "lease"),
     ("waittime", "wait_limit"),
@@ -27,6 +27,7 @@ const SYNONYMS: [(&str, &str); 10] = [
     ("stop-writes-on-bgsave-error", "refuse_writes"),
     ("appendfsync", "fsync"),
     ("reshard", "move_slot"),
+    ("migrate_slot", "move_slot"),
 ];
 
 /// Keys that take a word where a reader may expect true or false, and the word for it.

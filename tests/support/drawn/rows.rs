@@ -336,8 +336,12 @@ pub(super) const ROWS: &[DrawnKey] = &[
         said.lock().bare_extend.is_there() && said.has("renew_every")
     }),
     row("move_slot", &["1"], 40, Said::can_be_moved),
-    row("channels", &["\"sharded\"", "\"global\""], 60, |said| {
-        said.some("move_slot") && said.publishes() && said.waits() && !said.some("replicas")
+    row("channels", &["\"global\""], 100, |said| {
+        let is_global = said.some("replicas") || said.is("profile", "\"redisson-3.15\"");
+        said.some("move_slot") && said.publishes() && said.waits() && is_global
+    }),
+    row("channels", &["\"sharded\"", "\"global\""], 100, |said| {
+        said.some("move_slot") && said.publishes() && said.waits() && !said.has("channels")
     }),
     // Room: not less than usual, for a world in which a step is not explored may stand still.
     row("effects_under_way", &["4", "6"], 3, |said| said.some("replicas")),

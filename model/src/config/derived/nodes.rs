@@ -168,7 +168,9 @@ impl Config {
     /// that was does not find what it has been told to delete.
     pub fn sends_expiry(&self) -> bool {
         let is_awaited = self.faults.hand_over > 0 && self.cluster.promote.is_by_the_master();
-        self.counts_deletions() || is_awaited
+        // Whoever takes the lock then takes it elsewhere, and the replica would keep what has expired.
+        let is_not_overwritten = self.faults.move_slot > 0 && self.cluster.replicas > 0;
+        self.counts_deletions() || is_awaited || is_not_overwritten
     }
 
     /// Whether such a deletion is told apart wherever it happens: by a clock that says something else, or by a `WAIT` behind a request

@@ -2,7 +2,7 @@
 
 use lockstep_model::client::Phase;
 use lockstep_model::config::{FailedRenewal, MissedRenewal, Resource};
-use lockstep_model::trace::{NodeRole, lock_name, node_name};
+use lockstep_model::trace::{NodeRole, SlotMove, lock_name, node_name};
 use lockstep_model::{Happening, Reply};
 
 use super::super::holds::{lock, overwritten};
@@ -22,7 +22,7 @@ impl Narrator<'_> {
     /// One request for the lock, and its answer.
     pub(super) fn ask(&self, client: u8, thread: u8, call: &str, what: String) -> Vec<Row> {
         let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
-        let (name, master) = (&self.step.lane, node_name(node));
+        let (name, master) = (&self.step.lane, self.answering(node));
         let after = self.thread_after(client, thread);
         let (says, tone, answer) = match self.step.answer {
             Reply::Acquired if after.phase == Phase::Confirming => {
@@ -181,7 +181,7 @@ impl Narrator<'_> {
     /// A holder reads its token from the counter.
     pub(super) fn read_token(&self, client: u8, thread: u8) -> Vec<Row> {
         let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
-        let (name, master) = (&self.step.lane, node_name(node));
+        let (name, master) = (&self.step.lane, self.answering(node));
         let what = format!("{name} reads its fencing token");
         let is_foreign = self.holder_on(node).is_none_or(|holder| holder != name);
         let says = reply(self.config, self.step.answer);
@@ -193,7 +193,7 @@ impl Narrator<'_> {
     /// The second command of an acquire, and its answer.
     pub(super) fn set_ttl(&self, client: u8, thread: u8) -> Vec<Row> {
         let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
-        let (name, master) = (&self.step.lane, node_name(node));
+        let (name, master) = (&self.step.lane, self.answering(node));
         let what = format!("{name} sets the TTL of the lock");
         let (says, tone, answer) = match self.step.answer {
             Reply::TtlSet => {
@@ -242,7 +242,7 @@ impl Narrator<'_> {
     /// `WAIT` and its answer.
     pub(super) fn confirm(&self, client: u8, thread: u8) -> Vec<Row> {
         let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
-        let (name, master) = (&self.step.lane, node_name(node));
+        let (name, master) = (&self.step.lane, self.answering(node));
         let what = format!("{name} asks {master} how many replicas have the grant");
         let answer = match self.step.answer {
             Reply::Acknowledged { replicas } => {
@@ -263,15 +263,23 @@ impl Narrator<'_> {
         self.request(caller, node, "WAIT", what, answer)
     }
 
+    /// Who answers a request that was sent to a node: of a slot that is being moved the one to which the client is sent on.
+    fn answering(&self, node: u8) -> String {
+        let has_moved = self.node_after(node).slot_move == Some(SlotMove::KeysMoved);
+        if has_moved { "the other master".to_owned() } else { node_name(node) }
+    }
+
     /// A node refuses to write.
     pub(super) fn refuses_to_write(&self, node: u8) -> (String, Tone, String) {
         let why = match self.step.answer {
             Reply::ReadOnly => "it is a replica now",
             Reply::SaveFailed => "its last save failed",
-            Reply::TryAgain => "the slot is being moved, and not all keys of the request are there",
+            Reply::TryAgain => {
+                "the slot is being moved, and not all keys of the request are there; the call ends with an exception, and nothing changes"
+            }
             _ => "it has not heard of enough replicas recently",
         };
-        (self.label(), Tone::Odd, format!("{} does not write: {why}{}", node_name(node), self.then_publishes()))
+        (self.label(), Tone::Odd, format!("{} does not write: {why}{}", self.answering(node), self.then_publishes()))
     }
 
     /// A node finds a key of another type where a lock should be.
@@ -284,7 +292,7 @@ impl Narrator<'_> {
     /// One release request and its answer.
     pub(super) fn release(&self, client: u8, thread: u8, call: &str, what: String) -> Vec<Row> {
         let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
-        let (name, master) = (&self.step.lane, node_name(node));
+        let (name, master) = (&self.step.lane, self.answering(node));
         let is_dead = self.before.nodes[usize::from(node)].role == NodeRole::Down;
         if self.step.answer == Reply::Unreachable {
             let vain = format!(
@@ -339,7 +347,7 @@ impl Narrator<'_> {
     pub(super) fn renew(&self, client: u8) -> Vec<Row> {
         let (name, node) = (&self.step.lane, self.asked(client));
         let thread = self.renewed_thread(client);
-        let (caller, master) = (Lane::Thread { client, thread }, node_name(node));
+        let (caller, master) = (Lane::Thread { client, thread }, self.answering(node));
         let (call, sent) = (self.own().call_names(thread).renew, format!("{name}'s watchdog renews"));
         match self.step.answer {
             Reply::NothingToRenew => self.alone(

@@ -126,7 +126,7 @@ impl Narrator<'_> {
         let has_moved =
             |node: &NodeState| Some(node.name.as_str()) == writer && node.slot_move == Some(SlotMove::KeysMoved);
         if nodes.iter().any(has_moved) {
-            return "; it is stored at the other master".to_owned();
+            return String::new();
         }
         let is_cut = nodes.iter().any(|node| Some(node.name.as_str()) == writer && node.is_cut);
         let follows =

@@ -43,6 +43,8 @@ impl Narrator<'_> {
         let knows = match (&stored, self.has(Happening::GrantLost)) {
             (Some(_), false) => ", and stores the lock",
             (Some(_), true) => ": the newest grant is lost, it stores an older one",
+            // It may be at the other master, to which nobody is sent any more.
+            (None, true) if self.config.faults.move_slot > 0 => ", and does not have the grant",
             (None, true) => ": the grant is lost",
             (None, false) => ", and stores no lock",
         };
@@ -234,7 +236,7 @@ impl Narrator<'_> {
         let clients = self.before.clients.iter().zip(&self.step.state.clients);
         let ended = clients.filter(|(before, after)| before.subscription != after.subscription);
         let ended: Vec<_> = ended.map(|(_, after)| after.name.clone()).collect();
-        let mut what = format!("the slot has moved: {} is its new master", self.step.lane);
+        let mut what = format!("the slot has moved: from here on {} stands for its new master", self.step.lane);
         if !ended.is_empty() {
             let _ = write!(what, "; the subscription of {} ends, and is not made anew", list(&ended));
         }

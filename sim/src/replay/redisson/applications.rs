@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use lockstep_model::config::Profile;
 use redis::Value;
 
 use super::client_times::{ClientTimes, ReplicaSync, ToldBy};
@@ -495,11 +496,16 @@ impl Applications {
 /// The JVMs are kept for the next world, without clients.
 impl Drop for Applications {
     fn drop(&mut self) {
+        let has_waits = self.clients.iter().any(|client| client.times.sync.is_some());
         if self.has_failed || std::thread::panicking() || self.close().is_err() {
             return;
         }
+        // 3.43 asks once in a JVM whether its server knows WAIT (`CommandAsyncService.WAIT_SUPPORTED`).
+        let asks_once = |program: &RedissonProgram| program.profile() == Profile::Redisson343;
         for (program, started) in self.programs.iter().zip(self.jvms.drain(..)) {
-            program.keep_jvm(started.used);
+            if !(has_waits && asks_once(program)) {
+                program.keep_jvm(started.used);
+            }
         }
     }
 }

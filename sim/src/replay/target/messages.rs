@@ -182,10 +182,8 @@ impl ClientMessages {
             if testbed.servers.is_paused(*node) {
                 continue;
             }
-            let arrived = match testbed.servers.has_other_master() {
-                true => subscriber.drain_at_least(published.len()),
-                false => subscriber.drain(),
-            }?;
+            let is_late = testbed.servers.has_other_master();
+            let arrived = if is_late { subscriber.drain_at_least(published.len()) } else { subscriber.drain() }?;
             if arrived.len() != published.len() {
                 // The first message that is missing; or one too many, from some step up to the last one that was answered.
                 let at = published.get(arrived.len()).copied().or(testbed.last_answered());

@@ -54,7 +54,7 @@ impl Subscriber {
     pub fn start(node: &ServerNode, channel: &str, kind: ChannelKind) -> Result<Self, ReplayError> {
         let (connection, channel) = (node.connect()?, channel.to_owned());
         let mut subscriber = Self { connection, channel, kind, unread: VecDeque::new() };
-        subscriber.send(redis::cmd(kind.command()).arg(&subscriber.channel.clone()))?;
+        subscriber.send(redis::cmd(kind.command()).arg(subscriber.channel.clone()))?;
         subscriber.read_until(kind.command())?;
         Ok(subscriber)
     }

@@ -308,10 +308,10 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "cluster",
         "channels",
         "\"global\" or \"sharded\"",
-        "\"global\"",
+        "none: required where a slot is moved and clients wait for messages",
         "to which channels unlock messages are published, where a slot is moved (move_slot): global ones (PUBLISH), whose subscriptions \
          outlive the move (Redisson 3.15, and each version on a server before Redis 7.0), or sharded ones (SPUBLISH; Redisson since 3.43 \
-         on Redis 7.0 or newer): the old master ends the subscriptions, and the waiters of that time are not subscribed anew",
+         on Redis 7.0 or newer): the old master ends the subscriptions, and clients that wait at that moment are not subscribed anew",
     ),
     key(
         "cluster",

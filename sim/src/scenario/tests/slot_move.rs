@@ -13,11 +13,11 @@ fn with(time: &str, clients: &str, cluster: &str, rest: &str) -> String {
 fn a_slot_is_moved_with_the_channels_that_the_file_names() {
     use lockstep_model::config::Channels;
 
-    let config = read(&with("", "", "", "")).config;
+    let config = read(&with("", "", "channels = \"global\"", "")).config;
     assert_eq!((config.faults.move_slot, config.cluster.channels), (1, Channels::Global));
     let config = read(&with("", "", "channels = \"sharded\"", "")).config;
     assert_eq!(config.cluster.channels, Channels::Sharded);
-    let config = read(&with("", "", "replicas = 1", "crash_node = 1")).config;
+    let config = read(&with("wait_limit = 0", "", "replicas = 1", "crash_node = 1")).config;
     assert!(config.refuses_releases_while_moving() && config.can_fail_over());
 }
 
@@ -25,7 +25,7 @@ fn a_slot_is_moved_with_the_channels_that_the_file_names() {
 fn channels_are_refused_where_none_could_end() {
     assert_eq!(codes(&smallest_and("[cluster]\nchannels = \"sharded\"")), [Code::Impossible]);
     assert_eq!(codes(&with("wait_limit = 0", "", "channels = \"sharded\"", "")), [Code::Impossible]);
-    let polls = LockKind::ALL.iter().filter(|kind| names_one_key(kind) && !kind.facts().publishes());
+    let polls = LockKind::ALL.iter().filter(|kind| names_one_key(**kind) && !kind.facts().publishes());
     for kind in polls.map(|kind| kind.name()) {
         let text = with("", "", "channels = \"sharded\"", "").replace("reentrant", kind);
         assert_eq!(codes(&text), [Code::Impossible], "{kind}");
@@ -33,34 +33,42 @@ fn channels_are_refused_where_none_could_end() {
 }
 
 #[test]
+fn who_waits_for_messages_says_by_which_channels_they_come() {
+    assert_eq!(codes(&with("", "", "", "")), [Code::MissingKey]);
+    assert_eq!(codes(&with("wait_limit = 0", "", "", "")), []);
+    let of_2021 = |channels: &str| with("", "", channels, "[protocol]\nprofile = \"redisson-3.15\"");
+    assert_eq!(codes(&of_2021("channels = \"sharded\"")), [Code::Impossible]);
+    assert_eq!(codes(&of_2021("channels = \"global\"")), []);
+}
+
+#[test]
 fn what_is_not_modelled_beside_it_is_refused() {
     for text in [
-        with("", "", "", "").replace("move_slot = 1", "move_slot = 2"),
-        with("", "", "", "[network]\nmode = \"split\""),
+        with("wait_limit = 0", "", "", "[network]\nmode = \"split\""),
         with("wait_limit = 0\nrenew_every = 1", "threads = 2\nnames = 2", "", ""),
-        with("", "", "replicas = 2", ""),
-        with("", "", "replicas = 1\nwait_for = 1", ""),
-        with("", "", "replicas = 1\nmin_replicas = 1\nmin_replicas_slack = 0", ""),
+        with("wait_limit = 0", "", "replicas = 2", ""),
+        with("wait_limit = 0", "", "replicas = 1\nwait_for = 1", ""),
+        with("wait_limit = 0", "", "replicas = 1\nmin_replicas = 1\nmin_replicas_slack = 0", ""),
         with("", "", "replicas = 1\nchannels = \"sharded\"", ""),
-        with("", "", "replicas = 1", "[protocol]\nsubscribe_to = \"replica\""),
-        with("", "", "", "crash_node = 1\nrestart_node = 1"),
-        with("", "", "", "kill_node = 1"),
-        with("", "", "", "shutdown_node = 1"),
-        with("", "", "replicas = 1", "cut_link = 1"),
-        with("", "", "", "pause_node = 1"),
-        with("", "", "replicas = 1", "hand_over = 1"),
-        with("", "", "", "refuse_writes = 1"),
-        with("", "", "replicas = 1", "break_link = 1"),
-        with("jump = 1", "", "", "clock_jump = 1"),
-        with("", "", "", "vanish_key = 1"),
-        with("", "", "", "persist_key = 1"),
+        with("", "", "replicas = 1\nchannels = \"global\"", "[protocol]\nsubscribe_to = \"replica\""),
+        with("wait_limit = 0", "", "", "crash_node = 1\nrestart_node = 1"),
+        with("wait_limit = 0", "", "", "kill_node = 1"),
+        with("wait_limit = 0", "", "", "shutdown_node = 1"),
+        with("wait_limit = 0", "", "replicas = 1", "cut_link = 1"),
+        with("wait_limit = 0", "", "", "pause_node = 1"),
+        with("wait_limit = 0", "", "replicas = 1", "hand_over = 1"),
+        with("wait_limit = 0", "", "", "refuse_writes = 1"),
+        with("wait_limit = 0", "", "replicas = 1", "break_link = 1"),
+        with("wait_limit = 0\njump = 1", "", "", "clock_jump = 1"),
+        with("wait_limit = 0", "", "", "vanish_key = 1"),
+        with("wait_limit = 0", "", "", "persist_key = 1"),
     ] {
         assert_eq!(codes(&text), [Code::NotModelled], "{text}");
     }
 }
 
 /// Whether an acquire of this kind names one key.
-fn names_one_key(kind: &LockKind) -> bool {
+fn names_one_key(kind: LockKind) -> bool {
     let facts = kind.facts();
     let several = [facts.queue, facts.sharing, facts.tokens, facts.value_sets, facts.parts, facts.masters];
     several.iter().all(|support| !support.is_there())
@@ -70,6 +78,6 @@ fn names_one_key(kind: &LockKind) -> bool {
 fn only_locks_whose_acquire_names_one_key_are_moved() {
     for kind in LockKind::ALL {
         let text = with("wait_limit = 0", "", "", "").replace("reentrant", kind.name());
-        assert_eq!(codes(&text).contains(&Code::NotModelled), !names_one_key(kind), "{}", kind.name());
+        assert_eq!(codes(&text).contains(&Code::NotModelled), !names_one_key(*kind), "{}", kind.name());
     }
 }

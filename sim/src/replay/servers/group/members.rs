@@ -259,8 +259,16 @@ impl ServerGroup {
     /// # Errors
     /// `Redis`, which says what was `asked`.
     pub fn ask(&mut self, node: usize, command: &Cmd, asked: &'static str) -> Result<Value, ReplayError> {
-        let answer = self.members[node].connection.req_command(command).map_err(ReplayError::redis(asked))?;
+        let answer = self.ask_itself(node, command, asked)?;
         self.followed(node, command, answer)
+    }
+
+    /// The same, but where the node sends on who asks, that is the answer.
+    ///
+    /// # Errors
+    /// As `ask`.
+    pub fn ask_itself(&mut self, node: usize, command: &Cmd, asked: &'static str) -> Result<Value, ReplayError> {
+        self.members[node].connection.req_command(command).map_err(ReplayError::redis(asked))
     }
 
     /// Sends commands on our connection to the node, in one pipeline. An error that answers one of them is a value.

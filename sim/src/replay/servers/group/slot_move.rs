@@ -74,6 +74,7 @@ impl ServerGroup {
     pub fn move_keys(&mut self, node: usize) -> Result<String, ReplayError> {
         let other = self.other_master.as_ref().ok_or_else(no_other_master)?;
         let old = &self.members[node].node;
+        old.delete_expired()?;
         let moved = old.migrate_keys(other.moving.ok_or_else(no_other_master)?.slot, &other.node)?;
         if moved > 0 {
             self.mark_now()?;
@@ -106,6 +107,12 @@ impl ServerGroup {
         Ok(format!("{moved}; CLUSTER SETSLOT {slot} NODE"))
     }
 
+    /// Both masters of a slot that is being moved delete the keys that have expired, as in production ten times a second.
+    pub(super) fn delete_expired_of_slot(&self, node: usize) -> Result<(), ReplayError> {
+        self.members[node].node.delete_expired()?;
+        self.other_master.as_ref().map_or(Ok(()), |other| other.node.delete_expired())
+    }
+
     /// Moves the clock of the other master, as that of the master.
     pub(super) fn advance_other_master(&self, by_ms: i64) -> Result<(), ReplayError> {
         self.other_master.as_ref().map_or(Ok(()), |other| other.node.advance_clock(by_ms))
@@ -113,8 +120,7 @@ impl ServerGroup {
 
     /// The answer to a request that was sent to a node: that of the other master, if the node sends on who asks it.
     pub(super) fn followed(&mut self, node: usize, command: &Cmd, answer: Value) -> Result<Value, ReplayError> {
-        let is_sent_on = matches!(&answer, Value::ServerError(error) if error.code() == "ASK");
-        if is_sent_on && self.has_keys_elsewhere(node) { self.ask_other_master(command) } else { Ok(answer) }
+        if self.has_keys_elsewhere(node) && is_sent_on(&answer) { self.ask_other_master(command) } else { Ok(answer) }
     }
 
     /// Asks the other master, as one who was sent to it.
@@ -126,6 +132,11 @@ impl ServerGroup {
         other.connection.req_command(&redis::cmd("ASKING")).map_err(ReplayError::redis("ASKING"))?;
         other.connection.req_command(command).map_err(ReplayError::redis("a request of the other master"))
     }
+}
+
+/// Whether a node answers that another one is to be asked.
+pub fn is_sent_on(answer: &Value) -> bool {
+    matches!(answer, Value::ServerError(error) if error.code() == "ASK")
 }
 
 fn no_other_master() -> ReplayError {

@@ -82,9 +82,11 @@ impl ServerGroup {
     /// A master whose clock is beyond the tie deletes these keys, and its clock is set back. Returns whether it wrote.
     fn delete_beyond_tie(&mut self, node: usize, keys: &[String]) -> Result<bool, ReplayError> {
         let before = self.members[node].node.offset()?;
-        // One by one: a node whose slot is being moved may not have all of them.
-        for key in keys {
-            self.ask(node, &redis::cmd("EXISTS").arg(key).to_owned(), "EXISTS")?;
+        if self.has_keys_elsewhere(node) {
+            // Whom it asks for such a key, it sends on, and deletes nothing (measured: 7.0.15, Valkey 9.1.2).
+            self.delete_expired_of_slot(node)?;
+        } else {
+            self.ask(node, &redis::cmd("EXISTS").arg(keys).to_owned(), "EXISTS")?;
         }
         let has_written = self.members[node].node.offset()? > before;
         self.members[node].node.advance_clock(-BEYOND_MS)?;

@@ -201,6 +201,15 @@ impl ServerGroups {
         self.groups.iter().any(ServerGroup::has_other_master)
     }
 
+    /// As [`ServerGroup::ask_itself`].
+    ///
+    /// # Errors
+    /// As [`ServerGroup::ask_itself`].
+    pub fn ask_itself(&mut self, node: usize, command: &Cmd, asked: &'static str) -> Result<Value, ReplayError> {
+        let (group, node) = self.group_of_mut(node);
+        group.ask_itself(node, command, asked)
+    }
+
     /// As [`ServerGroup::ask_other_master`].
     ///
     /// # Errors
