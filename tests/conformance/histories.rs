@@ -176,7 +176,7 @@ pub(crate) fn can_replay(version: &ServerProgram, scenario: &Scenario) -> bool {
     // Before 7.0 each resync is a full copy with a new replication id, and FAILOVER asks for the same one.
     let asks_for_one_id = cluster.promote.is_by_the_master() && cluster.replicas > 1;
     let has_several_keys = scenario.config.clients.names > 1 || scenario.config.shares();
-    let is_told_of_moves = scenario.config.faults.move_slot > 0 && scenario.config.can_fail_over();
+    let is_told_of_moves = scenario.config.faults.move_slot > 0 && cluster.replicas > 0;
     (cluster.min_replicas == 0 || version.counts_replicas_in_scripts())
         && (cluster.channels == Channels::Global || version.has_sharded_channels())
         && !(is_told_of_moves && version.tells_replicas_of_moves())

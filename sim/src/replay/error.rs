@@ -213,8 +213,8 @@ pub enum ReplayError {
 
     /// A replica that is promoted while a slot is moved knows of the move.
     #[error(
-        "{server} tells its replicas that a slot is being moved, so that one that is promoted sends clients on, which is not modelled; use \
-         a server of Redis, or replicas = 0"
+        "{server} tells its replicas that a slot is being moved, and waits for them, so that one that is promoted sends clients on, which is \
+         not modelled; use a server of Redis, or replicas = 0"
     )]
     TellsReplicasOfMoves {
         /// Flavour and version.

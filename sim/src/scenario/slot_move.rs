@@ -83,11 +83,11 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, (fact
                 beside(&sections.cluster, key, &format!("`{key}`"), &format!("remove `{key}`"));
             }
         }
-        if cluster.replicas > 0 {
+        if cluster.replicas > 0 && cluster.channels == Channels::Sharded {
             let reason = "what a failover makes of a subscription that has ended is not modelled yet";
             Contradiction::not_yet(&sections.cluster, "channels", reason)
                 .with(sections.cluster.span_of("replicas"), "there is a replica")
-                .note("remove `channels`, or use replicas = 0");
+                .note("use replicas = 0, or, of a server that has none, channels = \"global\"");
         }
     }
     for (key, budget, what) in [

@@ -118,7 +118,7 @@ impl ServerProgram {
         self.version >= (Version { major: 7, minor: 0, patch: 0 })
     }
 
-    /// Whether a master whose slot is being moved tells its replicas so (measured: 6.2.5 and 7.0.15 do not, Valkey 9.1.2 does;
+    /// Whether a master whose slot is being moved tells its replicas so, and waits until they have answered (measured: 6.2.5 and 7.0.15 do not, Valkey 9.1.2 does;
     /// docs/facts/cluster.md#a-failover-while-a-slot-is-moved).
     pub fn tells_replicas_of_moves(&self) -> bool {
         self.flavour == Flavour::Valkey

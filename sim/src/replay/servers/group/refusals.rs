@@ -31,7 +31,7 @@ fn refuse_sharded_channels(server: &ServerProgram, config: &Config) -> Result<()
 }
 
 fn refuse_told_replicas(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
-    if config.faults.move_slot == 0 || !config.can_fail_over() || !server.tells_replicas_of_moves() {
+    if config.faults.move_slot == 0 || config.cluster.replicas == 0 || !server.tells_replicas_of_moves() {
         return Ok(());
     }
     Err(ReplayError::TellsReplicasOfMoves { server: server.to_string() })
