@@ -18,7 +18,7 @@ struct AnomalyGroup {
 }
 
 /// Every scenario that violates a property belongs to one of these groups, which the page shows in this order.
-const GROUPS: [AnomalyGroup; 14] = [
+const GROUPS: [AnomalyGroup; 15] = [
     AnomalyGroup {
         heading: "Fencing tokens in Redis",
         about: "The counter of a fenced lock is lost, evicted or set back, is read too late, or a refusal looks like a grant.",
@@ -32,6 +32,17 @@ const GROUPS: [AnomalyGroup; 14] = [
             "fenced-no-ttl-read-as-refusal",
             "fenced-stored-token-stops-late-writer",
             "fenced-force-release",
+        ],
+    },
+    AnomalyGroup {
+        heading: "A slot that is moved",
+        about: "An operator moves the slot of the lock to another master of its cluster: releases are refused, subscriptions end unnoticed, \
+                and a replica that is promoted meanwhile has no key.",
+        scenarios: &[
+            "failover-while-the-slot-moves",
+            "moved-slot-silences-its-waiters",
+            "moved-slot-refuses-the-release",
+            "spin-moved-slot-refuses-the-release",
         ],
     },
     AnomalyGroup {

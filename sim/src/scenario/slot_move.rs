@@ -16,7 +16,9 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .note("remove `channels`, or let a slot be moved: move_slot = 1 in [faults]");
         return;
     }
-    note_channels(parts, top, sections, kind.facts());
+    if names_one_key(kind.facts()) {
+        note_channels(parts, top, sections, kind.facts());
+    }
     note_not_yet(parts, top, sections, (kind.facts(), faults));
 }
 
@@ -45,21 +47,22 @@ fn note_channels(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, fact
     }
 }
 
+/// Whether an acquire of this kind names one key.
+fn names_one_key(facts: &Facts) -> bool {
+    let several = [facts.queue, facts.sharing, facts.tokens, facts.value_sets, facts.parts, facts.masters];
+    several.iter().all(|support| !support.is_there())
+}
+
 fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, (facts, faults): (&Facts, Faults)) {
     let moved = sections.faults.span_of("move_slot");
     let beside = |section: &Section<'_>, key: &str, what: &str, help: &str| {
         let reason = format!("{what} together with a slot that is moved is not modelled yet");
         Contradiction::not_yet(section, key, &reason).with(moved.clone(), "the slot of the lock is moved").note(help);
     };
-    // An acquire of such a lock names several keys, and is refused meanwhile unless all of them are there.
-    let several_keys = [facts.queue, facts.sharing, facts.tokens, facts.value_sets];
-    if several_keys.iter().any(|support| support.is_there()) {
+    if !names_one_key(facts) {
+        // It is refused meanwhile unless all of them are there.
         let help = format!("use {}", kinds_with(|other| other.reentry.is_there()));
-        beside(top, "lock", "a kind whose acquire names several keys of one lock,", &help);
-    }
-    if facts.parts.is_there() || facts.masters.is_there() {
-        let help = format!("use {}", kinds_with(|other| other.reentry.is_there()));
-        beside(top, "lock", "a lock of several names or masters,", &help);
+        beside(top, "lock", "a kind of lock whose acquire names several keys", &help);
     }
     if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
         beside(&sections.network, "mode", "a split network", "use mode = \"atomic\"");
