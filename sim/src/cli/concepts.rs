@@ -84,7 +84,7 @@ pub(super) const CONCEPTS: [(&str, &str); 12] = [
         "frontier",
         "the smallest sets of faults that break each property. More faults never allow less, so they divide the worlds \
          in which a property holds from those in which it is broken. `lockstep frontier FILE` takes the world of the file \
-         without its faults, checks every set of up to --most faults, and checks them again under each repair, for \
+         without its faults, checks every set of up to --most faults (of all but move_slot), and checks them again under each repair, for \
          example fencing or min-replicas. The number of sets grows fast: begin with --bare --most 1. --max-states and \
          --max-memory bound each check, and --timeout bounds all of them together.",
     ),

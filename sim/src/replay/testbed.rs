@@ -169,15 +169,19 @@ impl Testbed {
         }
     }
 
-    /// Makes what the acting master wrote in this step one effect for its replicas. Returns whether that is queued, behind
-    /// the write itself; if the write has been answered already, it is done at once.
+    /// Makes what was written in this step, beside or by this node, one effect for the replicas. Returns whether that is queued, behind
+    /// the write itself; if the write has been answered already, it is done at once. Of other groups nothing is marked: for a script
+    /// that changes nothing 6.2.5 sends an empty transaction, which is no effect.
     ///
     /// # Errors
-    /// As [`ServerGroups::mark_now`].
-    pub fn mark_effect(&mut self) -> Result<bool, ReplayError> {
-        let masters = self.servers.followed_masters();
+    /// As [`ServerGroups::mark_written`] and [`ServerGroups::release_if_without_lag`].
+    pub fn mark_effect(&mut self, node: usize) -> Result<bool, ReplayError> {
+        let beside = self.servers.nodes_beside(node);
+        let mut masters = self.servers.followed_masters();
+        masters.retain(|master| beside.contains(master));
         if masters.iter().all(|master| self.queued[*master].is_empty()) {
-            self.servers.mark_now()?;
+            masters.into_iter().try_for_each(|master| self.servers.mark_written(master))?;
+            self.servers.release_if_without_lag()?;
             return Ok(false);
         }
         for master in masters {

@@ -272,8 +272,8 @@ impl Player {
             return Ok(());
         }
         let is_followed = |node: usize| self.testbed.servers.followed_masters().contains(&node);
-        if step.has(Happening::Wrote) && executed_by.is_some_and(is_followed) {
-            self.mark_effect()?;
+        if let Some(node) = executed_by.filter(|node| step.has(Happening::Wrote) && is_followed(*node)) {
+            self.mark_effect(node)?;
         }
         if matches!(step.step.action, Action::RenewAcknowledged { .. }) {
             self.apply_all()?;
@@ -333,11 +333,11 @@ impl Player {
     }
 
     /// What a client made the acting master write is one effect for its replicas.
-    fn mark_effect(&mut self) -> Result<(), ReplayError> {
+    fn mark_effect(&mut self, node: usize) -> Result<(), ReplayError> {
         if !self.testbed.servers.has_replicas() {
             return Ok(());
         }
-        let is_queued = self.testbed.mark_effect()?;
+        let is_queued = self.testbed.mark_effect(node)?;
         if is_queued && self.config.cluster.lag.is_zero() {
             self.target.settle(&mut self.testbed)?;
             self.testbed.servers.release_if_without_lag()?;

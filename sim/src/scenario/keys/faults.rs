@@ -142,7 +142,7 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         "faults",
         "move_slot",
-        "0 or 1",
+        "a whole number from 0 to 1",
         "0",
         "an operator moves the slot of the lock to another master of its cluster (`redis-cli --cluster reshard`): until that is over a \
          request that names several keys, such as a release, is refused (`TRYAGAIN`; the caller gets an exception, in Redisson after 5 to 6 s), and \

@@ -44,14 +44,6 @@ impl ServerGroups {
         group.mark_written(master)
     }
 
-    /// The same of every master that is followed. One that has written nothing has no new effect.
-    ///
-    /// # Errors
-    /// As [`ServerGroup::mark_now`].
-    pub fn mark_now(&self) -> Result<(), ReplayError> {
-        self.groups.iter().try_for_each(ServerGroup::mark_now)
-    }
-
     /// As [`ServerGroup::release_if_without_lag`], in every group.
     ///
     /// # Errors

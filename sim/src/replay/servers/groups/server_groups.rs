@@ -339,7 +339,7 @@ mod tests {
             assert_eq!(servers.followed_masters(), [0, 2]);
 
             store(&mut servers, 2, 4000);
-            servers.mark_now().unwrap();
+            servers.mark_written(2).unwrap();
             assert_eq!((0..4).map(|node| servers.effects_under_way(node)).collect::<Vec<_>>(), [0, 0, 0, 1]);
             assert!(servers.replicate(3).unwrap().starts_with("n4 applies "));
             assert_eq!(left_ms(&mut servers, 0..4), [-2, -2, 4000, 4000].map(Value::Int));
