@@ -209,6 +209,17 @@ mod tests {
     }
 
     #[test]
+    fn scripts_that_publish_in_shards_publish_nowhere_else() {
+        let publishing = |scripts: &Scripts, word: &str| {
+            scripts.iter().filter(|script| script.text().contains(&format!("'{word}'"))).count()
+        };
+        let (ours, sharded) = (Scripts::built_in(), Scripts::built_in().publishing_in_shards());
+        assert!(publishing(&ours, "publish") > 0);
+        assert_eq!(publishing(&sharded, "publish"), 0);
+        assert_eq!(publishing(&sharded, "spublish"), publishing(&ours, "publish"));
+    }
+
+    #[test]
     fn a_call_is_one_evalsha() {
         let call = Scripts::of([("kind/one", "return 0")]).call("kind/one", vec!["lock".into()], vec!["A:1".into()]);
         let sha1 = call.script.sha1();

@@ -101,6 +101,14 @@ impl Facts {
         matches!(self.waiting, Waiting::Subscribes)
     }
 
+    /// Whether an acquire and a renewal name one key. Those of other kinds name the keys of queues, readers, counters or values too, or those of
+    /// several locks.
+    pub const fn acquires_by_one_key(&self) -> bool {
+        let has_queue = self.queue.is_there() || self.sharing.is_there();
+        let has_values = self.tokens.is_there() || self.value_sets.is_there();
+        !(has_queue || has_values || self.parts.is_there() || self.masters.is_there())
+    }
+
     /// Whether a release names more keys than that of the lock: its channel, and the receipt that it leaves.
     pub const fn releases_several_keys(&self, leaves_receipt: bool) -> bool {
         self.publishes() || leaves_receipt && self.receipts.is_there()

@@ -13,7 +13,7 @@ use super::findings::Findings;
 use super::history_step::StepPlace;
 use super::node_names::name_of_node;
 use super::rounds::CallRounds;
-use super::servers::{ServerGroups, is_sent_on, scan_every_key};
+use super::servers::{ServerGroups, scan_every_key};
 use super::translate::ScriptRequest;
 use super::value_text::value_text;
 
@@ -227,16 +227,14 @@ impl Testbed {
         if !self.servers.has_keys_elsewhere(node) {
             return self.servers.ask_all(node, queued.iter().map(|(command, _)| command));
         }
-        // One by one: what comes next depends on who has answered. What both masters store together is what the model's one does.
+        // One command after the other: the first one that makes a key makes it at the other master, and the next one must go there too.
         let answered = queued.iter().map(|(command, expected)| {
-            let answer = self.servers.ask_itself(node, command, "a step")?;
-            if is_sent_on(&answer) {
-                if let Some(at) = expected.place() {
-                    self.findings
-                        .note_at(at, || format!("{}: ASK; the other master is asked (ASKING)", name_of_node(node)));
-                }
-                return self.servers.ask_other_master(node, command);
+            let (answer, is_of_other) = self.servers.ask_and_follow(node, command, "a step")?;
+            if let (true, Some(at)) = (is_of_other, expected.place()) {
+                let name = name_of_node(node);
+                self.findings.note_at(at, || format!("{name} answers ASK: the other master is asked (ASKING)"));
             }
+            // The model's one node stores what both masters store.
             let Expected::Keys { .. } = expected else { return Ok(answer) };
             let elsewhere = self.servers.ask_other_master(node, command)?;
             match (answer, elsewhere) {

@@ -16,7 +16,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .note("remove `channels`, or let a slot be moved: move_slot = 1 in [faults]");
         return;
     }
-    if names_one_key(kind.facts()) {
+    if kind.facts().acquires_by_one_key() {
         note_channels(parts, top, sections, kind.facts());
     }
     note_not_yet(parts, top, sections, (kind.facts(), faults));
@@ -47,19 +47,13 @@ fn note_channels(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, fact
     }
 }
 
-/// Whether an acquire of this kind names one key.
-fn names_one_key(facts: &Facts) -> bool {
-    let several = [facts.queue, facts.sharing, facts.tokens, facts.value_sets, facts.parts, facts.masters];
-    several.iter().all(|support| !support.is_there())
-}
-
 fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, (facts, faults): (&Facts, Faults)) {
     let moved = sections.faults.span_of("move_slot");
     let beside = |section: &Section<'_>, key: &str, what: &str, help: &str| {
         let reason = format!("{what} together with a slot that is moved is not modelled yet");
         Contradiction::not_yet(section, key, &reason).with(moved.clone(), "the slot of the lock is moved").note(help);
     };
-    if !names_one_key(facts) {
+    if !facts.acquires_by_one_key() {
         // It is refused meanwhile unless all of them are there.
         let help = format!("use {}", kinds_with(|other| other.reentry.is_there()));
         beside(top, "lock", "a kind of lock whose acquire names several keys", &help);
@@ -87,10 +81,10 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, (fact
             }
         }
         if cluster.replicas > 0 && cluster.channels == Channels::Sharded {
-            let reason = "what a failover makes of a subscription that has ended is not modelled yet";
+            let reason = "a failover after a subscription has ended is not modelled yet";
             Contradiction::not_yet(&sections.cluster, "channels", reason)
                 .with(sections.cluster.span_of("replicas"), "there is a replica")
-                .note("use replicas = 0, or, of a server that has none, channels = \"global\"");
+                .note("use replicas = 0, or channels = \"global\" (a server before Redis 7.0, or Redisson 3.15)");
         }
     }
     for (key, budget, what) in [

@@ -178,13 +178,7 @@ impl Said {
 
     /// Whether the slot of the lock may be moved.
     pub(super) fn can_be_moved(&self) -> bool {
-        let names_several_keys = self.queues()
-            || self.shares()
-            || self.issues_tokens()
-            || self.names_values()
-            || self.has_parts()
-            || self.asks_masters();
-        !names_several_keys
+        self.lock().acquires_by_one_key()
             && !self.is_split()
             && !self.is("replicas", "2")
             && !NOT_BESIDE_A_MOVED_SLOT.iter().any(|key| self.some(key))

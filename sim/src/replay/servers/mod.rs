@@ -32,7 +32,7 @@ pub use clock::{Clock, ClockLibrary, ClockOffset};
 pub use connection::ServerConnection;
 pub use control::{ServerRole, scan_every_key};
 pub use gate::{Gate, ReplicatedEffect};
-pub use group::{START_MS, SentinelWatch, is_sent_on, refuse_unsuited};
+pub use group::{START_MS, SentinelWatch, refuse_unsuited};
 pub use groups::ServerGroups;
 pub use limits::{ANSWER_WAIT, LINK_WAIT};
 pub(super) use lockfile_dir::LockfileDir;

@@ -68,6 +68,18 @@ impl ServerProgram {
         Ok(Self { path, flavour, version })
     }
 
+    /// Every server that tests run on, or the one that `lockstep` itself finds.
+    #[cfg(test)]
+    pub fn all_of_tests() -> Vec<Self> {
+        let named = env::var_os("LOCKSTEP_TEST_SERVERS");
+        let paths: Vec<_> = match &named {
+            Some(named) => env::split_paths(named).filter(|path| !path.as_os_str().is_empty()).map(Some).collect(),
+            None => vec![None],
+        };
+        let find = |path: &Option<_>| Self::find(path.as_deref()).unwrap_or_else(|error| panic!("{error}"));
+        paths.iter().map(find).collect()
+    }
+
     /// The program.
     pub fn path(&self) -> &Path {
         &self.path

@@ -25,7 +25,7 @@ fn a_slot_is_moved_with_the_channels_that_the_file_names() {
 fn channels_are_refused_where_none_could_end() {
     assert_eq!(codes(&smallest_and("[cluster]\nchannels = \"sharded\"")), [Code::Impossible]);
     assert_eq!(codes(&with("wait_limit = 0", "", "channels = \"sharded\"", "")), [Code::Impossible]);
-    let polls = LockKind::ALL.iter().filter(|kind| names_one_key(**kind) && !kind.facts().publishes());
+    let polls = LockKind::ALL.iter().filter(|kind| kind.facts().acquires_by_one_key() && !kind.facts().publishes());
     for kind in polls.map(|kind| kind.name()) {
         let text = with("", "", "channels = \"sharded\"", "").replace("reentrant", kind);
         assert_eq!(codes(&text), [Code::Impossible], "{kind}");
@@ -67,17 +67,10 @@ fn what_is_not_modelled_beside_it_is_refused() {
     }
 }
 
-/// Whether an acquire of this kind names one key.
-fn names_one_key(kind: LockKind) -> bool {
-    let facts = kind.facts();
-    let several = [facts.queue, facts.sharing, facts.tokens, facts.value_sets, facts.parts, facts.masters];
-    several.iter().all(|support| !support.is_there())
-}
-
 #[test]
 fn only_locks_whose_acquire_names_one_key_are_moved() {
     for kind in LockKind::ALL {
         let text = with("wait_limit = 0", "", "", "").replace("reentrant", kind.name());
-        assert_eq!(codes(&text).contains(&Code::NotModelled), !names_one_key(*kind), "{}", kind.name());
+        assert_eq!(codes(&text).contains(&Code::NotModelled), !kind.facts().acquires_by_one_key(), "{}", kind.name());
     }
 }

@@ -154,18 +154,20 @@ impl ServerGroup {
 
     /// A server whose process somebody else has ended: its name, its process and how it ended.
     pub fn unasked_end(&self) -> Option<(String, u32, ExitStatus)> {
-        let of = |(index, member): (usize, &GroupMember)| {
-            Some((self.name_of(index), member.node.pid(), member.node.unasked_end()?))
-        };
-        self.members.iter().enumerate().find_map(of)
+        let of = |(name, node): (String, &ServerNode)| Some((name, node.pid(), node.unasked_end()?));
+        self.named_nodes().find_map(of)
     }
 
     /// A server that stands still, and nothing here has stopped it: its name and its process.
     pub fn unasked_stop(&self) -> Option<(String, u32)> {
-        let of = |(index, member): (usize, &GroupMember)| {
-            member.node.is_stopped_unasked().then(|| (self.name_of(index), member.node.pid()))
-        };
-        self.members.iter().enumerate().find_map(of)
+        let stopped = self.named_nodes().find(|(_, node)| node.is_stopped_unasked());
+        stopped.map(|(name, node)| (name, node.pid()))
+    }
+
+    /// Every server with its name.
+    fn named_nodes(&self) -> impl Iterator<Item = (String, &ServerNode)> {
+        let nodes = self.members.iter().enumerate().map(|(index, member)| (self.name_of(index), &member.node));
+        nodes.chain(self.named_other_master())
     }
 
     /// Brings the servers into the state in which every history begins.
@@ -259,16 +261,7 @@ impl ServerGroup {
     /// # Errors
     /// `Redis`, which says what was `asked`.
     pub fn ask(&mut self, node: usize, command: &Cmd, asked: &'static str) -> Result<Value, ReplayError> {
-        let answer = self.ask_itself(node, command, asked)?;
-        self.followed(node, command, answer)
-    }
-
-    /// The same, but where the node sends on who asks, that is the answer.
-    ///
-    /// # Errors
-    /// As `ask`.
-    pub fn ask_itself(&mut self, node: usize, command: &Cmd, asked: &'static str) -> Result<Value, ReplayError> {
-        self.members[node].connection.req_command(command).map_err(ReplayError::redis(asked))
+        self.ask_and_follow(node, command, asked).map(|(answer, _)| answer)
     }
 
     /// Sends commands on our connection to the node, in one pipeline. An error that answers one of them is a value.

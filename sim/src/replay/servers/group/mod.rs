@@ -14,4 +14,3 @@ mod ties;
 pub use members::{START_MS, ServerGroup};
 pub use refusals::refuse_unsuited;
 pub use sentinel_watch::SentinelWatch;
-pub use slot_move::is_sent_on;

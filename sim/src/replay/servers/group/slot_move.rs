@@ -1,9 +1,8 @@
 //! An operator moves the slot of the lock to another master of the cluster, which has no slot before.
 //!
-//! The new master is a server beside the nodes of the history: until the move is over the old one stands for both, and from then on
-//! the new one has its place. Who asks the old one is sent on as a client of the cluster is (`ASK`).
+//! The history has one node for both. Until the move is over that is the old master, and the new one is a server beside it. Then they change
+//! places. A request that the old master answers with `ASK` is sent to the new one, as a client of a cluster does.
 
-use lockstep_model::config::Fsync;
 use redis::{Cmd, ConnectionLike as _, Value};
 
 use super::members::{START_MS, ServerGroup};
@@ -19,7 +18,6 @@ impl ServerGroup {
         if self.config.faults.move_slot == 0 {
             return Ok(());
         }
-        debug_assert_eq!(self.config.cluster.fsync, Fsync::None, "no node restarts (S008)");
         let settings = NodeSettings { in_cluster: Some(ClusterPlace::WithoutSlots), ..settings };
         let node = ServerNode::start_with(&self.server, START_MS, settings)?;
         let connection = self.connect(&node)?;
@@ -40,6 +38,11 @@ impl ServerGroup {
         other.node.join(&self.members[0].node, START_MS)?;
         other.address = if has_addresses { None } else { Some(AddressProxy::open_for(&other.node)?) };
         Ok(())
+    }
+
+    /// The other master with its name, if there is one.
+    pub(super) fn named_other_master(&self) -> Option<(String, &ServerNode)> {
+        self.other_node().map(|node| ("the other master".to_owned(), node))
     }
 
     /// Whether what a node stores may be at the other master.
@@ -79,7 +82,7 @@ impl ServerGroup {
         if moved > 0 {
             self.mark_now()?;
         }
-        Ok(format!("MIGRATE of {moved} keys"))
+        Ok(format!("keys moved by MIGRATE: {moved}"))
     }
 
     /// Ends the move: the other master takes the place of this one, and its replica follows it. Returns what was done, in words.
@@ -118,12 +121,25 @@ impl ServerGroup {
         self.other_master.as_ref().map_or(Ok(()), |other| other.node.advance_clock(by_ms))
     }
 
-    /// The answer to a request that was sent to a node: that of the other master, if the node sends on who asks it.
-    pub(super) fn followed(&mut self, node: usize, command: &Cmd, answer: Value) -> Result<Value, ReplayError> {
-        if self.has_keys_elsewhere(node) && is_sent_on(&answer) { self.ask_other_master(command) } else { Ok(answer) }
+    /// Sends a command to a node, and, if this answers `ASK`, to the other master. Returns the answer, and whether the other one gave it.
+    ///
+    /// # Errors
+    /// `Redis`, which says what was `asked`.
+    pub fn ask_and_follow(
+        &mut self,
+        node: usize,
+        command: &Cmd,
+        asked: &'static str,
+    ) -> Result<(Value, bool), ReplayError> {
+        let answer = self.members[node].connection.req_command(command).map_err(ReplayError::redis(asked))?;
+        let must_ask = matches!(&answer, Value::ServerError(error) if error.code() == "ASK");
+        if must_ask && self.has_keys_elsewhere(node) {
+            return Ok((self.ask_other_master(command)?, true));
+        }
+        Ok((answer, false))
     }
 
-    /// Asks the other master, as one who was sent to it.
+    /// Sends a command to the other master, as a client does after `ASK`.
     ///
     /// # Errors
     /// `Redis`.
@@ -134,11 +150,62 @@ impl ServerGroup {
     }
 }
 
-/// Whether a node answers that another one is to be asked.
-pub fn is_sent_on(answer: &Value) -> bool {
-    matches!(answer, Value::ServerError(error) if error.code() == "ASK")
-}
-
 fn no_other_master() -> ReplayError {
     ReplayError::link("no slot is moved here")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+    use std::time::{Duration, Instant};
+
+    use rustix::process::{Pid, Signal, kill_process};
+
+    use super::*;
+    use crate::replay::servers::limits::LINK_WAIT;
+    use crate::replay::servers::server::ServerProgram;
+    use crate::scenario::builtin;
+
+    const LOCK: &str = "lock";
+
+    /// Servers of a scenario in which a slot is moved, and nothing else happens.
+    fn start(program: &ServerProgram) -> ServerGroup {
+        let scenario = builtin().into_iter().find(|scenario| scenario.config.faults.move_slot > 0).expect("a scenario");
+        let mut config = scenario.config;
+        config.cluster.replicas = 0;
+        let started = ServerGroup::start((program, false), (&config, 0), Vec::new(), None);
+        started.unwrap_or_else(|error| panic!("{program}: {error}"))
+    }
+
+    fn ask(group: &mut ServerGroup, words: &[&str]) -> (Value, bool) {
+        group.ask_and_follow(0, redis::cmd(words[0]).arg(&words[1..]), "a command").expect("it answers")
+    }
+
+    #[test]
+    fn a_request_that_is_answered_ask_is_sent_to_the_other_master() {
+        for program in ServerProgram::all_of_tests() {
+            let mut group = start(&program);
+            assert_eq!(ask(&mut group, &["SET", LOCK, "A"]), (Value::Okay, false));
+            group.move_slot(0, LOCK).unwrap();
+            assert_eq!(ask(&mut group, &["STRLEN", LOCK]), (Value::Int(1), false), "{program}: it is here still");
+            group.move_keys(0).unwrap();
+            assert_eq!(ask(&mut group, &["STRLEN", LOCK]), (Value::Int(1), true), "{program}");
+            group.finish_move(0).unwrap();
+            assert_eq!(ask(&mut group, &["STRLEN", LOCK]), (Value::Int(1), false), "{program}: it has changed places");
+        }
+    }
+
+    #[test]
+    fn another_master_that_somebody_else_kills_is_named() {
+        let group = start(&ServerProgram::all_of_tests()[0]);
+        assert_eq!(group.unasked_end(), None);
+        let pid = group.other_node().expect("it is there").pid();
+        kill_process(Pid::from_raw(pid.cast_signed()).expect("it is not 0"), Signal::KILL).expect("it is there");
+        let begin = Instant::now();
+        while group.unasked_end().is_none() && begin.elapsed() < LINK_WAIT {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let (name, ended, _) = group.unasked_end().expect("it has ended");
+        assert_eq!((name.as_str(), ended), ("the other master", pid));
+    }
 }

@@ -201,13 +201,18 @@ impl ServerGroups {
         self.groups.iter().any(ServerGroup::has_other_master)
     }
 
-    /// As [`ServerGroup::ask_itself`].
+    /// As [`ServerGroup::ask_and_follow`].
     ///
     /// # Errors
-    /// As [`ServerGroup::ask_itself`].
-    pub fn ask_itself(&mut self, node: usize, command: &Cmd, asked: &'static str) -> Result<Value, ReplayError> {
+    /// As [`ServerGroup::ask_and_follow`].
+    pub fn ask_and_follow(
+        &mut self,
+        node: usize,
+        command: &Cmd,
+        asked: &'static str,
+    ) -> Result<(Value, bool), ReplayError> {
         let (group, node) = self.group_of_mut(node);
-        group.ask_itself(node, command, asked)
+        group.ask_and_follow(node, command, asked)
     }
 
     /// As [`ServerGroup::ask_other_master`].
@@ -248,25 +253,12 @@ impl ServerGroups {
 
 #[cfg(test)]
 mod tests {
-    use std::env;
-
     use lockstep_model::config::{Bound, Faults, Fsync};
 
     use super::*;
     use crate::scenario;
 
     const KEY: &str = "lock";
-
-    /// Every server that tests run on, or the one that `lockstep` itself finds.
-    fn programs() -> Vec<ServerProgram> {
-        let named = env::var_os("LOCKSTEP_TEST_SERVERS");
-        let paths: Vec<_> = match &named {
-            Some(named) => env::split_paths(named).filter(|path| !path.as_os_str().is_empty()).map(Some).collect(),
-            None => vec![None],
-        };
-        let find = |path: &Option<_>| ServerProgram::find(path.as_deref()).unwrap_or_else(|error| panic!("{error}"));
-        paths.iter().map(find).collect()
-    }
 
     /// A world without faults, with so many groups, and replicas in each. Replicas may lag as long as they like, and a clock would jump
     /// by three ticks.
@@ -302,7 +294,7 @@ mod tests {
 
     #[test]
     fn what_happens_to_one_master_happens_to_no_other() {
-        for program in programs() {
+        for program in ServerProgram::all_of_tests() {
             println!("on {program}");
             let mut servers = start(&program, 3, 0);
             assert_eq!(servers.len(), 3);
@@ -332,7 +324,7 @@ mod tests {
     /// Numbers and names go through all groups; links, failovers and the acting master are of one.
     #[test]
     fn a_failover_concerns_one_group() {
-        for program in programs() {
+        for program in ServerProgram::all_of_tests() {
             println!("on {program}");
             let mut servers = start(&program, 2, 1);
             assert_eq!(servers.nodes_beside(3), 2..4);
