@@ -50,7 +50,7 @@ impl Connection {
         self.places = self.places & !(Self::PLACE << at) | value << at;
     }
 
-    /// The node that it is subscribed on; [`ENDED_UNNOTICED`](Self::ENDED_UNNOTICED): none, as far as anybody but itself knows.
+    /// The node that it is subscribed on; [`ENDED_UNNOTICED`](Self::ENDED_UNNOTICED): the subscription has ended, and its client does not know that.
     pub const fn subscription(self) -> Option<u8> {
         self.place(0)
     }

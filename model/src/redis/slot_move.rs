@@ -1,8 +1,8 @@
 //! An operator moves the slot of the lock to another master of its cluster.
 //!
-//! A slot is moved key by key. Meanwhile a key is at one of the two masters, and whoever misses it at the old one is sent to the new one,
-//! so that here both are one node. But neither has all keys of a request that names several, of which most are never there: a release
-//! names its channel and its receipt, and is refused (`TRYAGAIN`). Source: docs/facts/cluster.md#while-a-slot-is-moved.
+//! A slot is moved key by key. Each key is at one of the two masters meanwhile, and the old one sends clients on who ask for a key that it
+//! does not have. So both are one node here. But neither has all keys of a release, which names its channel and its receipt, and these do
+//! not exist: so the release is refused (`TRYAGAIN`). Source: docs/facts/cluster.md#while-a-slot-is-moved.
 //!
 //! What the new master writes does not reach the replica of the old one. Nobody tells that replica of the move: if it is promoted, it is
 //! the master of the whole slot, and what is at the new master is lost (#a-failover-while-a-slot-is-moved). At the end of the move this
@@ -54,8 +54,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         replica.map_or_else(|| Some(WaitAnswers::default()), |replica| self.follow(replica))
     }
 
-    /// Whether a key has no time left: moved, it would get a millisecond (`MIGRATE`), which is less than a tick and more than nothing. It is
-    /// moved once it is renewed or gone.
+    /// Whether a key has no time left. `MIGRATE` would give it a millisecond, which the model cannot say; so it is moved once it is renewed
+    /// or gone.
     fn has_due_key(&self, node: u8) -> bool {
         self.group.node(node).stored.lock.has_due()
     }
@@ -86,7 +86,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.group.node(node).moves_slot() && names_several && !self.config.is_mutated(Mutant::MovingSlotReleases)
     }
 
-    /// Whether what this master writes stays at the new master of the slot; a key that is not there is made there.
+    /// Whether what is written here goes to the new master of the slot, and so not to the replica of the old one. The first key that does
+    /// not exist yet is created there: from then on the keys count as moved.
     pub(super) fn writes_elsewhere(&mut self, master: u8, was_absent: bool) -> bool {
         let writing = self.group.node_mut(master);
         if writing.role == Role::MovingSlot && was_absent && self.config.cluster.replicas > 0 {

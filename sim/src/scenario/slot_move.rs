@@ -54,9 +54,13 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, (fact
         Contradiction::not_yet(section, key, &reason).with(moved.clone(), "the slot of the lock is moved").note(help);
     };
     if !facts.acquires_by_one_key() {
-        // It is refused meanwhile unless all of them are there.
-        let help = format!("use {}", kinds_with(|other| other.reentry.is_there()));
-        beside(top, "lock", "a kind of lock whose acquire names several keys", &help);
+        let reason = format!(
+            "a slot that is moved is not modelled yet for a {} lock: its acquire names several keys",
+            facts.name
+        );
+        Contradiction::not_yet(top, "lock", &reason)
+            .with(moved.clone(), "the slot of the lock is moved")
+            .note(&format!("use {}", kinds_with(Facts::acquires_by_one_key)));
     }
     if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
         beside(&sections.network, "mode", "a split network", "use mode = \"atomic\"");
