@@ -2,10 +2,8 @@ package lockstep;
 
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -38,9 +36,6 @@ final class Client {
     private final Map<String, RLock> locks = new HashMap<>();
     /** What the call of each thread waits for, where it is a future. */
     private final Map<Long, Future<?>> awaited = new ConcurrentHashMap<>();
-
-    /** The threads that have used a lock whose calls swallow every exception. */
-    private final Set<Long> swallowing = new HashSet<>();
 
     private Client(String name, RedissonClient redisson, Reports reports) {
         this.name = name;
@@ -78,9 +73,6 @@ final class Client {
         if (lock == null) {
             lock = newLock(object);
             locks.put(object, lock);
-        }
-        if (object.startsWith(MULTI)) {
-            swallowing.add(threadId);
         }
         Call made = callOf(verb, threadId, lock, words);
         thread.begin(() -> {
@@ -123,7 +115,7 @@ final class Client {
         }
         if (lock.startsWith(MULTI)) {
             String[] parts = lock.substring(MULTI.length()).split(",");
-            return redisson.getMultiLock(Arrays.stream(parts).map(redisson::getLock).toArray(RLock[]::new));
+            return new EndableMultiLock(Arrays.stream(parts).map(redisson::getLock).toArray(RLock[]::new));
         }
         if (lock.startsWith(VALUES)) {
             String[] words = lock.split(":", 3);
@@ -163,13 +155,7 @@ final class Client {
     }
 
     void close() throws ReflectiveOperationException {
-        threads.forEach((id, thread) -> {
-            if (swallowing.contains(id)) {
-                thread.endInCall();
-            } else {
-                thread.end();
-            }
-        });
+        threads.values().forEach(CallThread::end);
         redisson.shutdown(0, 2, TimeUnit.SECONDS);
         Versions.forget(name);
     }
