@@ -158,6 +158,38 @@ fn a_waiter_sleeps_to_the_end_of_the_lease_once_its_slot_has_moved_where_channel
     });
 }
 
+/// Such a channel is not at the master that the client knows, and unlike a request the client does not send `SSUBSCRIBE` where it is sent
+/// on to. A client that has looked at the cluster before the call is served.
+#[test]
+fn a_call_that_begins_to_wait_once_its_slot_has_moved_throws_unless_its_client_has_looked_at_the_cluster() {
+    at_once(
+        &[("4.7.0", 1_000_000), ("3.43.0", 1_000_000), ("4.7.0", 200), ("3.15.6", 1_000_000)],
+        |(version, look_every_ms)| {
+            let mut world = ClusterClients::start(version, 30_000, *look_every_ms);
+            assert_eq!(world.driver.call(&format!("A 1 lock-lease {LOCK} 60000")), "returned nothing");
+            world.cluster.begin_migration(world.slot, world.from, world.to);
+            world.cluster.move_key(LOCK, world.from, world.to);
+            world.cluster.end_migration(world.slot, world.from, world.to);
+            let looks = *look_every_ms < 1_000_000;
+            if looks {
+                let before = world.looks();
+                wait_until("both clients have looked at the cluster", || world.looks() >= before + 2 * LOOKS);
+            }
+            let waits = world.driver.tell(&format!("call B 1 lock {LOCK}"));
+            if *version != "3.15.6" && !looks {
+                let ended = world.driver.end_of(waits);
+                assert!(ended.starts_with("threw org.redisson.client.RedisTimeoutException"), "{version}: {ended}");
+                assert_eq!(world.driver.call(&format!("A 1 unlock {LOCK}")), "returned nothing", "{version}");
+                return;
+            }
+            let (channel, is_sharded) = (Names::of(LOCK).channel(), *version != "3.15.6");
+            wait_until("B is subscribed", || world.cluster.subscribers(&channel, is_sharded) == 1);
+            assert_eq!(world.driver.call(&format!("A 1 unlock {LOCK}")), "returned nothing");
+            assert_eq!(world.driver.end_of(waits), "returned nothing", "{version}");
+        },
+    );
+}
+
 /// Its acquire has one key, so it is granted; its release has several, but for that of a spin lock of 3.15, which publishes nothing. Every
 /// call of a fair lock has several.
 #[test]

@@ -209,7 +209,7 @@ const ACQUIRES: &str = "a later acquire of that client is granted, and its maste
 const RENEWALS: &str = "renewals of the long hold, beside as many as one timer can send";
 
 /// Why a load without a fault shows nothing of an exhibit.
-const NEED_A_FAULT: [(&str, &str); 21] = [
+const NEED_A_FAULT: [(&str, &str); 23] = [
     ("B8", "a failover, and a client that asks for the number of replicas while the new master has none yet"),
     (
         "C8",
@@ -266,6 +266,8 @@ const NEED_A_FAULT: [(&str, &str); 21] = [
         "no fault, but a lease that ends while another client waits: its holder dies, or holds for longer; then 109 of 300 waiters of a \
          loop by hand lost what they were granted",
     ),
+    ("S1", "an operator has to move the slot of the lock while it is held"),
+    ("S2", "an operator has to move the slot of the lock while a thread waits for it"),
     ("R1", "the reply to an acquire that Redis has executed has to be lost, or later than the response timeout"),
 ];
 

@@ -19,6 +19,7 @@ mod repeated;
 mod replicas;
 mod scenarios;
 mod scripts;
+mod slot_moves;
 mod spin;
 mod switches;
 mod value_multi;

@@ -8,7 +8,7 @@ use lockstep_model::trace::Trace;
 use lockstep_sim::check::{Engine, Limits, check};
 use lockstep_sim::fuzz::{FuzzFailure, FuzzOptions, Fuzzed, fuzz};
 use lockstep_sim::replay::redisson::{RedissonProgram, has_rules_of_its_version};
-use lockstep_sim::replay::{Difference, Player, ReplayError, suited};
+use lockstep_sim::replay::{Difference, Player, ReplayError, ServerProgram, suited};
 use lockstep_sim::scenario::{self, Scenario};
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::servers;
@@ -20,7 +20,7 @@ use crate::redisson;
 const HISTORIES: u32 = 2;
 const HISTORIES_OF_SPLIT: u32 = 5;
 /// The built-in scenarios that Redisson can follow so far: a new one that it can is added here.
-const FOLLOWED: u32 = 229;
+const FOLLOWED: u32 = 233;
 /// At least so many histories are those of a split network, and as many are not.
 const LEAST: u32 = 100;
 /// How many scenarios are replayed at once.
@@ -46,8 +46,18 @@ pub fn try_random_histories(
     cases: u32,
     seed: u64,
 ) -> Result<Fuzzed, FuzzFailure> {
+    histories_on(&servers()[0], scenario, program, cases, seed)
+}
+
+pub fn histories_on(
+    server: &ServerProgram,
+    scenario: &Scenario,
+    program: RedissonProgram,
+    cases: u32,
+    seed: u64,
+) -> Result<Fuzzed, FuzzFailure> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    fuzz(scenario, &servers()[0], program, FuzzOptions { cases, seed }, &Limits::none(&stop, &progress))
+    fuzz(scenario, server, program, FuzzOptions { cases, seed }, &Limits::none(&stop, &progress))
 }
 
 #[test]

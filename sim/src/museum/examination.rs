@@ -211,7 +211,10 @@ impl Examination {
 pub fn examine(exhibit: &Exhibit, on: &Servers<'_>, limits: &Limits<'_>) -> Result<Examination, ExamineError> {
     let profile = on.library.profile();
     let world = match exhibit.world(profile) {
-        Err(error) if error.is_not_modelled() => return Ok(Examination::of_no_world(error.first())),
+        // Of a version about which the exhibit says nothing, there may be no such world.
+        Err(error) if error.is_not_modelled() || exhibit.versions.has(on.library.version()).is_none() => {
+            return Ok(Examination::of_no_world(error.first()));
+        }
         world => world?,
     };
     let library = on.library.clone().interrupted_by(exhibit.interruption);

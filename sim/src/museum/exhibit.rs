@@ -90,13 +90,17 @@ pub struct Change {
     /// What is different, in words.
     pub sentence: String,
     /// The keys, as in the file of a scenario.
+    #[serde(default)]
     changes: toml::Table,
+    /// Keys that are left out, since they have no effect any more: `cluster.channels`.
+    #[serde(default)]
+    without: Vec<String>,
 }
 
 impl Change {
     /// No change at all.
     pub fn none() -> Self {
-        Self { sentence: "nothing is different".to_owned(), changes: toml::Table::new() }
+        Self { sentence: "nothing is different".to_owned(), changes: toml::Table::new(), without: Vec::new() }
     }
 
     /// The keys as one would write them: `protocol.stale_renewal = "ignore"`.
@@ -106,7 +110,8 @@ impl Change {
             // The tables of all clients.
             None => vec![format!("{table} = {keys}")],
         };
-        self.changes.iter().flat_map(lines).collect()
+        let without = self.without.iter().map(|key| format!("no {key}"));
+        self.changes.iter().flat_map(lines).chain(without).collect()
     }
 }
 
@@ -130,7 +135,7 @@ impl Exhibit {
     /// # Errors
     /// Its keys do not go together.
     pub fn world(&self, profile: Profile) -> Result<Scenario, ScenarioError> {
-        self.scenario_with(profile, &toml::Table::new())
+        self.scenario_with(profile, &Change::none())
     }
 
     /// The world with this change.
@@ -138,10 +143,10 @@ impl Exhibit {
     /// # Errors
     /// As [`world`](Self::world).
     pub fn changed(&self, profile: Profile, change: &Change) -> Result<Scenario, ScenarioError> {
-        self.scenario_with(profile, &change.changes)
+        self.scenario_with(profile, change)
     }
 
-    fn scenario_with(&self, profile: Profile, changes: &toml::Table) -> Result<Scenario, ScenarioError> {
+    fn scenario_with(&self, profile: Profile, change: &Change) -> Result<Scenario, ScenarioError> {
         let file = BuiltIn::named(&self.scenario)
             .unwrap_or_else(|| panic!("{}: there is no built-in scenario {}", self.id, self.scenario));
         let mut document: DocumentMut = file.text.parse().expect("the scenario's reader has read it");
@@ -154,7 +159,7 @@ impl Exhibit {
         {
             protocol.remove("renewal_batch");
         }
-        for (table, keys) in changes {
+        for (table, keys) in &change.changes {
             if keys.is_array() {
                 let tables: toml_edit::Value = keys.to_string().parse().expect("a value is written as one");
                 document[table] = toml_edit::value(tables);
@@ -163,6 +168,9 @@ impl Exhibit {
                 let value: toml_edit::Value = value.to_string().parse().expect("a value is written as one");
                 document[table][key] = toml_edit::value(value);
             }
+        }
+        for (table, key) in change.without.iter().filter_map(|path| path.split_once('.')) {
+            document[table].as_table_mut().and_then(|keys| keys.remove(key));
         }
         Scenario::parse(&self.scenario, &document.to_string())
     }
@@ -200,6 +208,8 @@ mod tests {
                     }
                 };
                 for change in [&exhibit.repair, &exhibit.control] {
+                    let is_key = |path: &String| path.split_once('.').is_some();
+                    assert!(change.without.iter().all(is_key), "{}: {:?}", exhibit.id, change.without);
                     let changed = exhibit.changed(profile, change);
                     let changed = changed.unwrap_or_else(|error| panic!("{}: {error}", exhibit.id));
                     // A version that does not have the defect may do what would repair it.

@@ -40,7 +40,7 @@ impl TargetProgram {
             .map(|client| format!("{}: {}", client_name(client), version_of(client)))
             .collect();
         let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
-        Some(format!("redisson {}{others}{}", program.version(), program.deployment().words()))
+        Some(format!("redisson {}{others}{}", program.version(), program.of_world(config).deployment().words()))
     }
 
     /// Whether its server is a cluster of its own.

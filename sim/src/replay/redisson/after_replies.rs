@@ -47,7 +47,7 @@ impl RedissonClients {
             };
             let Some(held) = self.applications.held(asked).into_iter().find(is_of_step) else { return Ok(()) };
             let words = words_of(&held);
-            let server = self.applications.server_of(asked, held.connection);
+            let server = self.node_of(self.applications.server_of(asked, held.connection));
             if testbed.servers.is_paused(server) || words[0] == DELETES && !testbed.servers.executes_writes(server) {
                 testbed.findings.leave(
                     "Redisson ends a subscription, or deletes a receipt, at a server that stands still or hands over",
@@ -63,9 +63,13 @@ impl RedissonClients {
             } else {
                 self.receipts[asked].retain(|receipt| *receipt != words[1]);
             }
-            let reply = self.applications.pass_request(asked, held.connection)?;
+            // A deletion belongs to the release that was answered last. The end of a subscription is sent once, whatever is answered.
+            let reply = match testbed.last_answered().filter(|_| words[0] == DELETES) {
+                Some(place) => self.pass_and_follow(client, &held, place, testbed)?,
+                None => self.applications.pass_request(asked, held.connection)?,
+            };
             testbed.findings.note(|| format!("{}: {}", client_name(client), words.join(" ")));
-            if matches!(reply, Value::ServerError(_)) {
+            if words[0] == DELETES && matches!(reply, Value::ServerError(_)) {
                 testbed.findings.leave("a server refuses to delete a receipt, and Redisson sends that again");
                 return Ok(());
             }

@@ -1,6 +1,7 @@
 //! The applications of a history: clients of Redisson with their threads, in one JVM, each behind a gate.
 
 use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use lockstep_model::config::Profile;
 use redis::Value;
@@ -37,6 +38,8 @@ pub struct Applications {
     has_asked: bool,
     /// The ports that the servers announce to the clients of their cluster; none: there is no cluster.
     pub(super) announced: Vec<u16>,
+    /// The entrance to a master beside these, and the port that it announces.
+    pub(super) other_master: Option<(usize, u16)>,
     /// So many threads of each client of the model, from the first, are one thread of its application; 0: none are.
     pub(super) sides: usize,
     /// Whether a JVM has failed, or did not do what it was told: it is of no use to others.
@@ -80,6 +83,7 @@ impl Applications {
             clients: Vec::new(),
             has_asked: false,
             announced: Vec::new(),
+            other_master: None,
             sides: 0,
             has_failed: false,
         }
@@ -150,7 +154,12 @@ impl Applications {
         let sync = sync.map_or_else(String::new, |ReplicaSync { within_ms, check, messages_from, told_by }| {
             let of_entrance = |entrance: usize| format!("redis://127.0.0.1:{}", gate.port_of(entrance));
             let others = match (told_by, messages_from) {
-                (ToldBy::Cluster, _) => format!(" cluster 127.0.0.1:{}", self.announced[server]),
+                (ToldBy::Cluster, _) => {
+                    let other = self.other_master.map_or_else(String::new, |(entrance, announced)| {
+                        format!(",127.0.0.1:{announced}=127.0.0.1:{}", gate.port_of(entrance))
+                    });
+                    format!(" cluster 127.0.0.1:{}{other}", self.announced[server])
+                }
                 (ToldBy::Sentinel { announced, sentinel }, _) => {
                     format!(" sentinel 127.0.0.1:{announced} {}", of_entrance(sentinel))
                 }
@@ -477,6 +486,24 @@ impl Applications {
     /// `NothingHeld`.
     pub fn drop_message(&mut self, client: usize) -> Result<Value, ReplayError> {
         self.clients[client].gate.drop_message()
+    }
+
+    /// Lets a client hear that a server has ended subscriptions of its, once it has done so as often as expected or that has taken too
+    /// long. Returns how often it has.
+    ///
+    /// # Errors
+    /// As [`ClientGate::pass_ends`]; as [`Jvm::wait_until_quiet`].
+    pub fn pass_ends(&mut self, client: usize, expected: usize, within: Duration) -> Result<usize, ReplayError> {
+        let begin = Instant::now();
+        self.take_arrived()?;
+        while self.clients[client].gate.ends() < expected && begin.elapsed() < within {
+            std::thread::yield_now();
+            self.take_arrived()?;
+        }
+        let ended = self.clients[client].gate.ends();
+        self.clients[client].gate.pass_ends()?;
+        self.wait_until_quiet(client)?;
+        Ok(ended)
     }
 
     /// Takes what servers have sent meanwhile.

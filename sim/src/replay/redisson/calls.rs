@@ -81,6 +81,7 @@ pub fn told_of_refusal(answer: Reply, profile: Profile) -> Option<&'static str> 
         Reply::NotEnoughReplicas | Reply::ReadOnly if profile == Profile::Redisson315 => Some(REDISSON_EXCEPTION),
         Reply::NotEnoughReplicas => Some("RedisNoReplicasException"),
         Reply::ReadOnly => Some(READ_ONLY),
+        Reply::TryAgain => Some("RedisTryAgainException"),
         Reply::SaveFailed | Reply::WrongType => Some(REDISSON_EXCEPTION),
         _ => None,
     }

@@ -54,6 +54,8 @@ pub(super) struct ClientConnection {
     /// Whether a server has a request that it may answer later.
     pub(super) is_awaited: bool,
     pub(super) messages: VecDeque<Vec<u8>>,
+    /// What says that the server has ended a subscription by itself.
+    pub(super) ends: VecDeque<Vec<u8>>,
     /// How many replies are to come to requests that have passed an open gate.
     pub(super) unanswered: usize,
     /// Whether its server has ended it, and the client has not heard of that: messages that came before are held.
@@ -88,6 +90,7 @@ impl ClientConnection {
             replies: VecDeque::new(),
             is_awaited: false,
             messages: VecDeque::new(),
+            ends: VecDeque::new(),
             unanswered: 0,
             has_server_ended: false,
             is_closed: false,
@@ -133,8 +136,8 @@ impl ClientConnection {
                 }
                 self.unanswered += replies_to(&words);
             }
-            while let Some(reply) = self.replies.pop_front() {
-                self.send(&reply)?;
+            while let Some(value) = self.replies.pop_front().or_else(|| self.ends.pop_front()) {
+                self.send(&value)?;
             }
             while let Some(value) = self.take_value()? {
                 let read = redis::parse_redis_value(&value).map_err(ReplayError::redis("a reply to Redisson"))?;
@@ -149,6 +152,8 @@ impl ClientConnection {
             while let Some(value) = self.take_value()? {
                 if std::mem::take(&mut self.is_awaited) {
                     self.replies.push_back(value);
+                } else if is_end_of_subscription(&value) {
+                    self.ends.push_back(value);
                 } else {
                     self.messages.push_back(value);
                 }
@@ -294,9 +299,18 @@ impl ClientConnection {
 }
 
 fn is_message(value: &Value) -> bool {
-    const KINDS: [&[u8]; 3] = [b"message", b"smessage", b"pmessage"];
+    is_of_kind(value, &[b"message", b"smessage", b"pmessage"])
+}
+
+/// Whether it says that a subscription to a channel of one slot is over: a server whose slot has moved says so without being asked.
+fn is_end_of_subscription(value: &[u8]) -> bool {
+    redis::parse_redis_value(value).is_ok_and(|value| is_of_kind(&value, &[b"sunsubscribe"]))
+}
+
+/// Whether it begins with one of these words.
+fn is_of_kind(value: &Value, kinds: &[&[u8]]) -> bool {
     let Value::Array(words) = value else { return false };
-    matches!(words.first(), Some(Value::BulkString(kind)) if KINDS.contains(&&kind[..]))
+    matches!(words.first(), Some(Value::BulkString(kind)) if kinds.contains(&&kind[..]))
 }
 
 /// How many values a server replies to a request with: one, and to a subscription one for each channel.

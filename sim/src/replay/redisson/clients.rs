@@ -23,7 +23,7 @@ use super::open_wait::OpenWait;
 use super::overtaking::{GAP_MS, overtaken_clients};
 use super::program::RedissonProgram;
 use super::pub_sub::PubSubCommands;
-use super::refusals::{asks_once, refuse_world};
+use super::refusals::{asks_once, refuse_channels, refuse_world};
 use super::requests::GatedRequests;
 use super::semaphore::SemaphoreQueue;
 use super::sides::OldEntry;
@@ -101,7 +101,9 @@ impl RedissonClients {
         program: &RedissonProgram,
         (server, start_ms): (&ServerProgram, i64),
     ) -> Result<Self, ReplayError> {
+        let program = &program.of_world(config);
         refuse_world(config, program)?;
+        refuse_channels(config, program, server)?;
         // To wait until one client sends a request again moves the clocks of its JVM. Another client there would time out with it.
         let sends_again = (0..config.clients.count).any(|client| config.of_client(client).calls.resend == Resend::All);
         let interruption = program.interruption();
@@ -234,6 +236,10 @@ impl Target for RedissonClients {
         let mut sockets: Vec<_> =
             (0..testbed.servers.len()).map(|node| testbed.servers.node(node).socket().to_owned()).collect();
         self.applications.announced = testbed.servers.announced_in_cluster();
+        self.applications.other_master = testbed.servers.way_to_other_master().map(|(socket, port)| {
+            sockets.push(socket.to_owned());
+            (sockets.len() - 1, port)
+        });
         self.forgotten.clear();
         if self.deployment == Deployment::Sentinel {
             let sentinel = match self.sentinel.take() {
@@ -473,6 +479,7 @@ impl Target for RedissonClients {
             self.waiting[usize::from(client)].follow(step.step.action, before, after, client);
         }
         self.forget_spare_permits(step);
+        self.end_subscriptions(step, testbed)?;
         if !testbed.findings.is_over() {
             self.observe_batch_waits(step, testbed)?;
             self.end_renewal_wait(step, testbed)?;

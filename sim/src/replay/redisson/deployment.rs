@@ -55,6 +55,9 @@ impl Deployment {
     }
 
     fn what_it_cannot_show(self, config: &Config) -> Option<String> {
+        if config.faults.move_slot > 0 && self == Self::Sentinel {
+            return Some("sentinels watch no cluster, and only a cluster has slots; remove move_slot".to_owned());
+        }
         if config.subscribes_to_replica() {
             let told = match self {
                 Self::Cluster => "the clients of a replay use the master of a cluster only",

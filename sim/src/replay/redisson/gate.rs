@@ -220,6 +220,24 @@ impl ClientGate {
         self.connections.iter().map(|connection| connection.messages.len()).sum()
     }
 
+    /// How often a server has said that it has ended a subscription, and the client has not heard it.
+    pub fn ends(&self) -> usize {
+        self.connections.iter().map(|connection| connection.ends.len()).sum()
+    }
+
+    /// Lets all of that pass.
+    ///
+    /// # Errors
+    /// `Link` if the client does not read it.
+    pub fn pass_ends(&mut self) -> Result<(), ReplayError> {
+        for connection in &mut self.connections {
+            while let Some(end) = connection.ends.pop_front() {
+                connection.send(&end)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Whether the connection of the oldest message has ended.
     pub fn has_closed_behind_message(&self) -> bool {
         self.connections.iter().find(|connection| !connection.messages.is_empty()).is_some_and(|one| one.is_closed)

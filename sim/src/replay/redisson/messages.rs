@@ -60,13 +60,19 @@ impl RedissonClients {
             Some(SubscriptionState::Node(node)) => node.clone(),
             _ => "no node".to_owned(),
         };
-        let server = self.applications.server_of(asked, held.connection);
+        let server = self.node_of(self.applications.server_of(asked, held.connection));
         let what = || format!("the node on which {} subscribes", client_name(client));
         testbed.findings.compare(step.place(), what, &place, &name_of_node(server));
         if self.reaches[server] != ServerReach::Reached {
             self.asks_unreached.insert(client);
         }
-        self.applications.pass_request(asked, held.connection)?;
+        let answer = self.applications.pass_request(asked, held.connection)?;
+        if Self::is_sent_away(&answer) {
+            testbed.findings.leave(
+                "Redisson subscribes where the slot of the lock was before it has moved, is sent away, and its call fails",
+            );
+            return Ok(());
+        }
         self.unsubscribed.remove(&client);
         Ok(())
     }
@@ -191,6 +197,11 @@ impl RedissonClients {
                 );
                 return Ok(());
             }
+        }
+        // A client subscribes at one master, and another one publishes at the other: a message of which nobody hears must not arrive where
+        // somebody subscribes next.
+        if step.has(Happening::Published) {
+            testbed.servers.settle_messages()?;
         }
         let begin = Instant::now();
         loop {

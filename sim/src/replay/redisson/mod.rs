@@ -33,6 +33,7 @@ mod passing_time;
 mod program;
 mod pub_sub;
 mod quiet;
+mod redirects;
 mod refusals;
 mod renewals;
 mod replicas;

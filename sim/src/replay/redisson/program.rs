@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
+use lockstep_model::Config;
 use lockstep_model::config::Profile;
 
 use super::deployment::Deployment;
@@ -88,6 +89,14 @@ impl RedissonProgram {
     #[must_use]
     pub fn deployed_in(self, deployment: Deployment) -> Self {
         Self { deployment, ..self }
+    }
+
+    /// The same, with servers that are set up as this world needs them: a slot is moved in a cluster.
+    #[must_use]
+    pub fn of_world(&self, config: &Config) -> Self {
+        let is_moved = config.faults.move_slot > 0 && self.deployment == Deployment::AsScenario;
+        let deployment = if is_moved { Deployment::Cluster } else { self.deployment };
+        Self { deployment, ..self.clone() }
     }
 
     /// How its servers are set up.

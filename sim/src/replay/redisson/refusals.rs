@@ -2,13 +2,15 @@
 
 use lockstep_model::Config;
 use lockstep_model::config::{
-    Fault, InterruptedAcquire, Profile, Protocol, RefusedCall, Resend, StaleRenewal, WaitRule,
+    Channels, Fault, InterruptedAcquire, Profile, Protocol, RefusedCall, Resend, StaleRenewal, WaitRule,
 };
 
 use super::deployment::Deployment;
 use super::interruption::Interruption;
 use super::program::RedissonProgram;
+use super::redirects::channels_of;
 use crate::replay::error::ReplayError;
+use crate::replay::servers::ServerProgram;
 use crate::replay::translate::translation_of;
 
 /// What happens to servers while requests are under way: with a single server its clients wait for its return.
@@ -17,7 +19,7 @@ const OF_SERVERS: [Fault; 4] = [Fault::CrashNode, Fault::KillNode, Fault::Shutdo
 /// Whether a client that gets no answer asks once only: in an atomic network what fails fails at once. Its receipts then live for a
 /// millisecond (docs/facts/redisson.md#receipt-ttl).
 pub fn asks_once(config: &Config) -> bool {
-    let may_fail = config.faults.deaths_of_nodes() > 0 || config.can_stall_writes();
+    let may_fail = config.faults.deaths_of_nodes() > 0 || config.can_stall_writes() || config.faults.move_slot > 0;
     !config.is_split() && (config.cluster.replicas > 0 || may_fail)
 }
 
@@ -40,11 +42,9 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
         }
         return refused(format!("it has no {} lock", config.lock.facts().name));
     }
-    if config.faults.move_slot > 0 {
-        return refused(
-            "a slot that is moved is replayed by our own scripts only yet; what it makes of one in real time is in docs/facts/cluster.md"
-                .to_owned(),
-        );
+    let program = &program.of_world(config);
+    if let Some(reason) = refused_move(config) {
+        return refused(reason.to_owned());
     }
     if config.lock.facts().queue.is_there() {
         refuse_queue(config, program)?;
@@ -91,6 +91,35 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     }
     (0..config.clients.count)
         .try_for_each(|client| refuse_client(&config.of_client(client), config.protocol.profile, program))
+}
+
+/// Why a slot that is moved is not replayed in this world; `None`: it is, or there is none.
+fn refused_move(config: &Config) -> Option<&'static str> {
+    if config.faults.move_slot == 0 {
+        return None;
+    }
+    if config.cluster.replicas > 0 {
+        return Some("a slot that is moved beside replicas is replayed by our own scripts only yet; use replicas = 0");
+    }
+    let ends = config.faults.deaths_of_nodes() > 0 || config.can_stall_writes();
+    ends.then_some(
+        "a master that ends or stands still while its slot is moved is replayed by our own scripts only yet; remove that fault, or move_slot",
+    )
+}
+
+/// Refuses a world whose channels are others than those by which its version publishes on such servers.
+///
+/// # Errors
+/// `NotForRedisson`.
+pub fn refuse_channels(config: &Config, program: &RedissonProgram, server: &ServerProgram) -> Result<(), ReplayError> {
+    let channels = channels_of(program.pub_sub_commands(server));
+    let hears = config.waits() && config.lock.facts().publishes();
+    if config.faults.move_slot == 0 || !hears || config.cluster.channels == channels {
+        return Ok(());
+    }
+    let (word, command) = if channels == Channels::Sharded { ("sharded", "SPUBLISH") } else { ("global", "PUBLISH") };
+    let reason = format!("it publishes by {command} in a cluster of {server}; set channels to \"{word}\"");
+    Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason })
 }
 
 /// What callers of a lock with fencing tokens do that is not followed.

@@ -216,7 +216,7 @@ impl RedissonClients {
                 return Ok(false);
             }
             self.applications.replace(asked, &with_clock(&extra, self.script_clock(client, true, step)));
-            self.applications.pass_request(asked, extra.connection)?;
+            self.pass_and_follow(client, &extra, step.place(), testbed)?;
             testbed
                 .findings
                 .note(|| format!("{} renews by one more timer: {}", client_name(client), shown(&extra, self.commands)));

@@ -92,7 +92,7 @@ impl RedissonClients {
         testbed: &mut Testbed,
     ) -> Result<(), ReplayError> {
         let asked = usize::from(client);
-        let server = self.applications.server_of(asked, prelude.connection);
+        let server = self.node_of(self.applications.server_of(asked, prelude.connection));
         if testbed.servers.is_paused(server) {
             testbed.findings.leave("the server that Redisson asks about its replicas stands still");
             return Ok(());

@@ -13,6 +13,7 @@ use super::clients::RedissonClients;
 use super::deployment::Deployment;
 use super::gate::HeldCommand;
 use super::overtaking::is_aside;
+use super::refusals::asks_once;
 use super::script_clock::ScriptClock;
 use super::told::sends_acquires_again;
 use super::wire_words::{is_prelude, is_renewal, is_script, receipt_of, request_words, script_words, shown, words_of};
@@ -203,10 +204,12 @@ impl RedissonClients {
             if !self.applications.runs(asked) {
                 continue;
             }
+            let own = self.config.of_client(client);
             if self.chains[asked].iter().any(RenewalChains::are_of_model) {
                 self.applications.pass_half_a_tick(asked)?;
-            } else if self.config.of_client(client).tokens_come_with_grants() {
-                // Such a caller asks again by a timer, also one that was told that the key has no time left.
+            } else if own.tokens_come_with_grants() || asks_once(&own) {
+                // A caller that is told a token asks again by a timer, also one that was told that the key has no time left. And what is
+                // sent once must not be found at the next tick: its time-out would be over by then.
                 self.applications.pass_late_timers(asked)?;
             } else {
                 self.applications.pass_what_is_due(asked)?;

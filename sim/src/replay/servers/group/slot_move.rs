@@ -1,7 +1,9 @@
-//! An operator moves the slot of the lock to another master of the cluster, which has no slot before.
+//! An operator moves the slot of the lock to another master of the cluster, which has another slot before.
 //!
 //! The history has one node for both. Until the move is over that is the old master, and the new one is a server beside it. Then they change
 //! places. A request that the old master answers with `ASK` is sent to the new one, as a client of a cluster does.
+
+use std::path::Path;
 
 use redis::{Cmd, ConnectionLike as _, Value};
 
@@ -9,7 +11,10 @@ use super::members::{START_MS, ServerGroup};
 use super::other_master::{Moving, OtherMaster};
 use crate::replay::error::ReplayError;
 use crate::replay::servers::address_proxy::AddressProxy;
-use crate::replay::servers::node::{ClusterPlace, NodeSettings, ServerNode, SlotState};
+use crate::replay::servers::node::{ClusterPlace, ClusterPorts, NodeSettings, ServerNode, SlotState};
+
+/// The slot that the other master has before: clients know no master without one.
+const OTHER_SLOT: u16 = 0;
 
 impl ServerGroup {
     /// Starts the other master, where the scenario has a slot moved.
@@ -18,7 +23,7 @@ impl ServerGroup {
         if self.config.faults.move_slot == 0 {
             return Ok(());
         }
-        let settings = NodeSettings { in_cluster: Some(ClusterPlace::WithoutSlots), ..settings };
+        let settings = NodeSettings { in_cluster: Some(ClusterPlace::OtherMaster), ..settings };
         let node = ServerNode::start_with(&self.server, START_MS, settings)?;
         let connection = self.connect(&node)?;
         self.other_master = Some(OtherMaster { node, connection, address: None, moving: None });
@@ -30,12 +35,21 @@ impl ServerGroup {
         self.other_master.as_ref().map(|other| &other.node)
     }
 
-    /// The nodes of the cluster are there, and learn of the other master.
+    /// Where clients reach the other master, and the port that it announces to them; `None`: there is none.
+    pub fn way_to_other_master(&self) -> Option<(&Path, u16)> {
+        let node = self.other_node()?;
+        Some((node.socket(), node.in_cluster().map(ClusterPorts::announced)?))
+    }
+
+    /// The nodes of the cluster are there, and learn of the other master and of its slot.
     pub(super) fn meet_other_master(&mut self) -> Result<(), ReplayError> {
         let has_addresses = self.addresses.is_some();
         let Some(other) = &mut self.other_master else { return Ok(()) };
         self.members.iter().try_for_each(|member| member.node.meet(&other.node))?;
         other.node.join(&self.members[0].node, START_MS)?;
+        // Replicas hear of it from their master.
+        let masters = [&other.node, &self.members[0].node];
+        masters.into_iter().try_for_each(|node| node.set_slot(OTHER_SLOT, SlotState::Owned, &other.node))?;
         other.address = if has_addresses { None } else { Some(AddressProxy::open_for(&other.node)?) };
         Ok(())
     }
@@ -55,6 +69,17 @@ impl ServerGroup {
         self.other_master.is_some()
     }
 
+    /// Waits until each of the two masters, which have no replicas, has heard what was published at the other one.
+    ///
+    /// # Errors
+    /// `Redis`; `TimedOut`.
+    pub fn settle_messages(&self) -> Result<(), ReplayError> {
+        let Some(other) = self.other_node() else { return Ok(()) };
+        let own = &self.members[0].node;
+        own.wait_until_heard(other)?;
+        other.wait_until_heard(own)
+    }
+
     /// Begins to move the slot of the lock with this name. Returns what was done, in words.
     ///
     /// # Errors
@@ -63,6 +88,9 @@ impl ServerGroup {
         self.is_worn = true;
         let old = &self.members[node].node;
         let slot = old.slot_of(lock)?;
+        if slot == OTHER_SLOT {
+            return Err(ReplayError::link(format!("{lock} is in the slot that is not moved")));
+        }
         let other = self.other_master.as_mut().ok_or_else(no_other_master)?;
         other.node.set_slot(slot, SlotState::Importing, old)?;
         old.set_slot(slot, SlotState::Migrating, &other.node)?;

@@ -1,6 +1,7 @@
 //! The groups: started, asked, reset between histories, and how a node is found in them.
 
 use std::ops::Range;
+use std::path::Path;
 use std::process::ExitStatus;
 
 use lockstep_model::Config;
@@ -199,6 +200,19 @@ impl ServerGroups {
     /// As [`ServerGroup::has_other_master`].
     pub fn has_other_master(&self) -> bool {
         self.groups.iter().any(ServerGroup::has_other_master)
+    }
+
+    /// As [`ServerGroup::settle_messages`].
+    ///
+    /// # Errors
+    /// As [`ServerGroup::settle_messages`].
+    pub fn settle_messages(&self) -> Result<(), ReplayError> {
+        self.groups.iter().try_for_each(ServerGroup::settle_messages)
+    }
+
+    /// As [`ServerGroup::way_to_other_master`].
+    pub fn way_to_other_master(&self) -> Option<(&Path, u16)> {
+        self.groups.iter().find_map(ServerGroup::way_to_other_master)
     }
 
     /// As [`ServerGroup::ask_and_follow`].

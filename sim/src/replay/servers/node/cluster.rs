@@ -30,7 +30,7 @@ pub enum ClusterPlace {
     /// It has no slots, and is to follow the master.
     Replica,
     /// A second master, to which a slot will be moved.
-    WithoutSlots,
+    OtherMaster,
 }
 
 /// What a node is told of a slot.
@@ -257,6 +257,25 @@ pub fn set_slot(control: &mut Control, slot: u16, state: SlotState, other: &str)
 /// `Redis`; `TimedOut`.
 pub fn wait_until_ready(control: &mut Control) -> Result<(), ReplayError> {
     control.wait(LINK_WAIT, "a node of a cluster to be ready", |control| has_info(control, "cluster_state:ok"))
+}
+
+/// Waits until a node has received every message that the only other one has passed on: what clients have published there.
+///
+/// # Errors
+/// `Redis`; `TimedOut`.
+pub fn wait_until_heard(control: &mut Control, other: &mut Control) -> Result<(), ReplayError> {
+    let passed = messages(other, "sent")?;
+    control.wait(LINK_WAIT, "a node of a cluster to hear what was published at another one", |control| {
+        Ok(messages(control, "received")? >= passed)
+    })
+}
+
+/// How many messages of clients a node has sent to others, or received from them.
+fn messages(control: &mut Control, way: &str) -> Result<u64, ReplayError> {
+    let told: String = control.ask("CLUSTER INFO", redis::cmd("CLUSTER").arg("INFO"))?;
+    // The line is missing while there was none.
+    let name = format!("cluster_stats_messages_publish_{way}:");
+    Ok(told.lines().find_map(|line| line.strip_prefix(&name)?.trim_end().parse().ok()).unwrap_or(0))
 }
 
 fn has_info(control: &mut Control, line: &str) -> Result<bool, ReplayError> {

@@ -72,6 +72,14 @@ impl ServerNode {
         cluster::wait_until_ready(&mut self.control())
     }
 
+    /// Waits until a node of a cluster of two has received what clients have published at the other one.
+    ///
+    /// # Errors
+    /// `TimedOut`; `Redis`.
+    pub fn wait_until_heard(&self, other: &Self) -> Result<(), ReplayError> {
+        cluster::wait_until_heard(&mut self.control(), &mut other.control())
+    }
+
     /// The slot of a key, as the node says.
     ///
     /// # Errors

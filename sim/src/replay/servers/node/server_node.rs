@@ -81,7 +81,7 @@ impl ServerNode {
             }
             Some(ClusterPlace::Replica) => node.set_clock(start_ms)?,
             // Its clock moves on once it knows the others (`join`).
-            Some(ClusterPlace::WithoutSlots) | None => {}
+            Some(ClusterPlace::OtherMaster) | None => {}
         }
         Ok(node)
     }

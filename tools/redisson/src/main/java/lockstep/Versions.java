@@ -5,6 +5,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.Map;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -135,10 +136,15 @@ final class Versions {
         useMasterOnly(config, servers, settings);
     }
 
-    /** Where the server is that is announced at another address. */
+    /** Where the servers are that are announced at other addresses: the first one at that of the settings. */
     private static Map<String, String> reached(Settings settings) {
         RedisURI address = new RedisURI(settings.address());
-        return Map.of(settings.announced(), address.getHost() + ":" + address.getPort());
+        Map<String, String> reached = new HashMap<>();
+        for (String announced : settings.announced().split(",")) {
+            String[] both = announced.split("=");
+            reached.put(both[0], both.length > 1 ? both[1] : address.getHost() + ":" + address.getPort());
+        }
+        return reached;
     }
 
     /** Reads on the master, and subscribes there too: it opens no connection to any other. */
