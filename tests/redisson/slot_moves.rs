@@ -22,8 +22,7 @@ const WAITS: &str = "lock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 1\nhol
 /// They try once.
 const TRIES: &str = "lock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 1\nwait_limit = 0\nhold_at_most = 2";
 /// They spin, and have no channel: a release names the lock and its receipt, or the lock alone where there are no receipts.
-const SPINS: &str =
-    "lock = 'spin'\n[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 2\npoll_every = 1";
+const SPINS: &str = "lock = 'spin'\n[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 2\npoll_every = 1";
 
 const MOVE: Action = Action::MoveSlot { node: 0 };
 const FINISH: Action = Action::FinishMove { node: 0 };

@@ -47,9 +47,13 @@ impl ServerGroup {
         let Some(other) = &mut self.other_master else { return Ok(()) };
         self.members.iter().try_for_each(|member| member.node.meet(&other.node))?;
         other.node.join(&self.members[0].node, START_MS)?;
-        // Replicas hear of it from their master.
-        let masters = [&other.node, &self.members[0].node];
-        masters.into_iter().try_for_each(|node| node.set_slot(OTHER_SLOT, SlotState::Owned, &other.node))?;
+        // It imports the slot, so that what it says of it counts for more than what the first master has said before: otherwise it might lose
+        // the slot again, and become a replica. Replicas hear of it from their master.
+        let first = &self.members[0].node;
+        other.node.set_slot(OTHER_SLOT, SlotState::Importing, first)?;
+        [&other.node, first]
+            .into_iter()
+            .try_for_each(|node| node.set_slot(OTHER_SLOT, SlotState::Owned, &other.node))?;
         other.address = if has_addresses { None } else { Some(AddressProxy::open_for(&other.node)?) };
         Ok(())
     }
