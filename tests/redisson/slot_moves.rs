@@ -21,6 +21,8 @@ const HISTORIES: u32 = 4;
 const WAITS: &str = "lock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 2";
 /// They try once.
 const TRIES: &str = "lock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 1\nwait_limit = 0\nhold_at_most = 2";
+/// They enter again, and each exception leaves the `unlock()` calls around it.
+const NESTED: &str = "lock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 1\nwait_limit = 0\nhold_at_most = 4";
 /// They spin, and have no channel: a release names the lock and its receipt, or the lock alone where there are no receipts.
 const SPINS: &str = "lock = 'spin'\n[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 2\npoll_every = 1";
 
@@ -40,8 +42,9 @@ fn world(keys: &str, profile: &str, server: &ServerProgram, channels: Channels) 
         Channels::Global if keys == WAITS => "[cluster]\nchannels = 'global'\n",
         Channels::Global => "",
     };
+    let holds = if keys == NESTED { 2 } else { 1 };
     let text = format!(
-        "story = 'A slot is moved.'\n{keys}\n[clients]\ncount = 2\nacquires = 3\n{channels}[protocol]\nprofile = '{profile}'\n\
+        "story = 'A slot is moved.'\n{keys}\n[clients]\ncount = 2\nacquires = 3\nmax_holds = {holds}\n{channels}[protocol]\nprofile = '{profile}'\n\
          [faults]\nmove_slot = 1"
     );
     let scenario = Scenario::parse("moved-slot", &text).unwrap_or_else(|error| panic!("{error}"));
@@ -62,7 +65,7 @@ fn redisson_does_what_the_clients_of_the_model_do_while_a_slot_is_moved() {
     let all: Vec<_> = servers
         .iter()
         .flat_map(|server| versions.into_iter().map(move |version| (server, version)))
-        .flat_map(|(server, version)| [WAITS, TRIES, SPINS].map(|keys| (server, version, keys)))
+        .flat_map(|(server, version)| [WAITS, TRIES, SPINS, NESTED].map(|keys| (server, version, keys)))
         .collect();
     let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES);
     let ends = at_once(&all, |(server, (profile, version), keys)| {
@@ -103,6 +106,13 @@ fn redisson_contradicts_a_move_that_refuses_no_release_and_one_that_ends_no_subs
     let found = difference(Some(Mutant::MovedSubscriptionLives), WAITS, &hears).expect("it has ended");
     let words = (found.what.as_str(), found.model.as_str(), found.redis.as_str());
     assert_eq!(words, ("subscriptions of B", "0 ended", "1 ended"));
+}
+
+/// As `finally` does: each `unlock()` is refused, and none is left to renew.
+#[test]
+fn the_exception_of_a_nested_release_leaves_each_unlock_around_it() {
+    let actions = [ACQUIRE, ACQUIRE, MOVE, RELEASE, Action::Tick, Action::Renew { client: 0 }, Action::Tick];
+    assert_eq!(difference(None, NESTED, &actions), None);
 }
 
 /// It subscribes at the master that it knows, and asks nowhere else (docs/facts/cluster.md#subscriptions).

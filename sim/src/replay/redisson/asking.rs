@@ -160,7 +160,9 @@ impl RedissonClients {
         if let Some(thread) = thread.filter(|_| !testbed.findings.is_over()) {
             self.pass_spare_ask((client, thread), &request, step, testbed)?;
         }
-        if let Some(thread) = thread.filter(|_| step.step.answer == Reply::NotHeld) {
+        let is_released = matches!(step.step.answer, Reply::Released | Reply::StillHeld);
+        let has_thrown = matches!(verb, ScriptVerb::Release { .. }) && !is_released && !testbed.findings.is_over();
+        if let Some(thread) = thread.filter(|_| has_thrown) {
             self.unwind((client, thread), step, testbed)?;
         }
         Ok(Some(node))

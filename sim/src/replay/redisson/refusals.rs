@@ -75,7 +75,8 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     if let Some(reason) = program.deployment().refused(config) {
         return refused(reason);
     }
-    if program.deployment() == Deployment::Cluster {
+    // Where a slot is moved, its servers are asked (`refuse_channels`).
+    if program.deployment() == Deployment::Cluster && config.faults.move_slot == 0 {
         refuse_mixed_channels(config, program)?;
     }
     if config.cluster.replicas > 0 {
@@ -107,19 +108,38 @@ fn refused_move(config: &Config) -> Option<&'static str> {
     )
 }
 
-/// Refuses a world whose channels are others than those by which its version publishes on such servers.
+/// Refuses a world in which a slot is moved whose clients publish by other channels than it says, or by different ones, on such servers.
 ///
 /// # Errors
 /// `NotForRedisson`.
 pub fn refuse_channels(config: &Config, program: &RedissonProgram, server: &ServerProgram) -> Result<(), ReplayError> {
-    let channels = channels_of(program.pub_sub_commands(server));
-    let hears = config.waits() && config.lock.facts().publishes();
-    if config.faults.move_slot == 0 || !hears || config.cluster.channels == channels {
+    if config.faults.move_slot == 0 {
         return Ok(());
     }
-    let (word, command) = if channels == Channels::Sharded { ("sharded", "SPUBLISH") } else { ("global", "PUBLISH") };
-    let reason = format!("it publishes by {command} in a cluster of {server}; set channels to \"{word}\"");
-    Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason })
+    let refused = |reason| Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
+    let commands_of = |client| {
+        let own = program.for_profile(config.of_client(client).protocol.profile, config.protocol.profile)?;
+        Ok(own.of_world(config).pub_sub_commands(server))
+    };
+    let all = (0..config.clients.count).map(commands_of).collect::<Result<Vec<_>, ReplayError>>()?;
+    if all.iter().any(|commands| *commands != all[0]) {
+        return refused(format!(
+            "3.15 publishes by PUBLISH in a cluster of {server} and its newer versions by SPUBLISH, and one way is modelled; give all clients one \
+             profile"
+        ));
+    }
+    let channels = channels_of(all[0]);
+    let hears = config.waits() && config.lock.facts().publishes();
+    if !hears || config.cluster.channels == channels {
+        return Ok(());
+    }
+    let publish = all[0].publish;
+    refused(match channels {
+        Channels::Sharded => format!("it publishes by {publish} in a cluster of {server}; set channels to \"sharded\""),
+        Channels::Global => format!(
+            "it publishes by {publish} in a cluster of {server}; set channels to \"global\", or use Redis 7.0 or newer"
+        ),
+    })
 }
 
 /// What callers of a lock with fencing tokens do that is not followed.

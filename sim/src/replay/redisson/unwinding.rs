@@ -4,7 +4,6 @@ use lockstep_model::Happening;
 use lockstep_model::config::PartialRelease;
 use lockstep_model::trace::SubscriptionState;
 
-use super::calls;
 use super::clients::RedissonClients;
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
@@ -12,8 +11,8 @@ use crate::replay::testbed::Testbed;
 use crate::replay::translate::ScriptVerb;
 
 impl RedissonClients {
-    /// The exception of a release that finds no hold unwinds every `unlock()` around it, as `finally` does: each is called, and is
-    /// told the same.
+    /// The exception of a release that finds no hold, or that a server refuses, unwinds every `unlock()` around it, as `finally` does: each
+    /// is called, and is told the same.
     pub(super) fn unwind(
         &mut self,
         (client, thread): (u8, u8),
@@ -36,7 +35,7 @@ impl RedissonClients {
             self.begin_call((client, thread), level, "unlock", (step, testbed))?;
             let request = self.translator.release_around(step, (client, thread), level);
             let Some(held) = self.find((client, Some(thread)), verb, &request, step, testbed)? else { return Ok(()) };
-            let told = Some(((client, thread), calls::NOT_ITS_OWN.into()));
+            let told = Some(((client, thread), self.told_by_model((client, thread), verb, step)));
             self.pass(client, &held, (verb, request), told, step, testbed)?;
         }
         Ok(())
