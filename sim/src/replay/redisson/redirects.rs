@@ -4,13 +4,11 @@
 //! in between is compared here, and its last answer counts (docs/facts/cluster.md#while-a-slot-is-moved).
 
 use lockstep_model::Action;
-use lockstep_model::config::Channels;
 use lockstep_model::trace::{SubscriptionState, client_name};
 use redis::Value;
 
 use super::clients::RedissonClients;
 use super::gate::HeldCommand;
-use super::pub_sub::PubSubCommands;
 use super::wire_words::{shown, words_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, StepPlace};
@@ -146,9 +144,4 @@ impl RedissonClients {
         }
         Ok(())
     }
-}
-
-/// The channels of a world whose clients publish by these commands.
-pub(super) fn channels_of(commands: PubSubCommands) -> Channels {
-    if commands == PubSubCommands::SHARDED { Channels::Sharded } else { Channels::Global }
 }

@@ -8,7 +8,6 @@ use lockstep_model::config::{
 use super::deployment::Deployment;
 use super::interruption::Interruption;
 use super::program::RedissonProgram;
-use super::redirects::channels_of;
 use crate::replay::error::ReplayError;
 use crate::replay::servers::ServerProgram;
 use crate::replay::translate::translation_of;
@@ -128,7 +127,7 @@ pub fn refuse_channels(config: &Config, program: &RedissonProgram, server: &Serv
              profile"
         ));
     }
-    let channels = channels_of(all[0]);
+    let channels = all[0].channels();
     let hears = config.waits() && config.lock.facts().publishes();
     if !hears || config.cluster.channels == channels {
         return Ok(());
