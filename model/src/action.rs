@@ -263,6 +263,7 @@ impl Action {
             | Self::LoseAsk { node, .. }
             | Self::LateAsk { node, .. }
             | Self::ArriveLate { node, .. }
+            | Self::SetTtlAt { node, .. }
             | Self::ReleaseAt { node, .. } => Some(node),
             _ => None,
         }
@@ -310,7 +311,9 @@ actions! {
     AskMaster { client, node } = "ask_master", when |config| config.asks_masters();
     /// A client hears the late reply of a master.
     HearMaster { client, node } = "hear_master", when |config| config.faults.slow_reply > 0;
-    /// A holder extends its lease on one of several masters, and hears the reply.
+    /// A client that has most of several masters sets its lease on one of them, and hears the reply.
+    SetTtlAt { client, node } = "set_ttl_at", when |config| config.sets_lease_at_masters();
+    /// A holder extends its lease on one of several masters, and hears the reply: in its round, or because its timer for that master fires.
     ExtendAt { client, node } = "extend_at", when |config| config.asks_masters() && config.time.renew_every.is_some();
     /// A client releases on one of several masters.
     ReleaseAt { client, node } = "release_at", when |config| config.asks_masters();
@@ -348,7 +351,7 @@ actions! {
 
     // Watchdog.
     /// A client's renewal timer fires.
-    Renew { client } = "renew", when |config| config.time.renew_every.is_some();
+    Renew { client } = "renew", when |config| config.time.renew_every.is_some() && !config.asks_master_locks();
     /// The same, and replicas that are late apply and acknowledge what it wrote before its `WAIT` is over.
     RenewAcknowledged { client } = "renew_acknowledged", when |config| config.acknowledges_renewals();
 

@@ -114,6 +114,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Release { client, thread } => context.release(Holder::new(client, thread)),
         Action::AskMaster { client, node } => context.ask_master(client, node),
         Action::ExtendAt { client, node } => context.extend_at(client, node),
+        Action::SetTtlAt { client, node } => context.set_ttl_at(client, node),
         Action::HearMaster { client, node } => context.hear_master(client, node),
         Action::ReleaseAt { client, node } => context.release_at(client, node),
         Action::Discover { client } => context.discover(client),
@@ -292,6 +293,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Arrive { .. }
             | Action::AskMaster { .. }
             | Action::ExtendAt { .. }
+            | Action::SetTtlAt { .. }
             | Action::HearMaster { .. }
             | Action::ReleaseAt { .. }
             | Action::ArriveLate { .. }

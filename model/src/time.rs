@@ -51,6 +51,11 @@ impl Timer {
         self.0
     }
 
+    /// That of such a byte.
+    pub(crate) const fn of_byte(byte: u8) -> Self {
+        Self(byte)
+    }
+
     /// Whether it is due, or overdue.
     pub const fn is_due(self) -> bool {
         matches!(self, Self::DUE | Self::OVERDUE)

@@ -79,7 +79,10 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                     Phase::GivingBack | Phase::AskingMasters | Phase::ReleasingMasters => true,
                     Phase::Undoing | Phase::SettingTtl => requests.get(Slot::of_thread(number)).is_none(),
                     // The code that a late reply extends goes on, and may end.
-                    Phase::HearingMaster => thread.has_hold() && (thread.hold_left.is_due() || thread.has_stopped()),
+                    Phase::HearingMaster => {
+                        let is_over = thread.hold_left.is_due() || thread.has_stopped();
+                        self.config.extends_in_rounds() && thread.has_hold() && is_over
+                    }
                     Phase::Asking | Phase::AskingAgain | Phase::Releasing | Phase::Dead => false,
                 }
             })

@@ -78,13 +78,14 @@ impl<Q: InFlight> Process<'_, Q> {
         let asking = self.thread(ONLY_THREAD);
         self.client.is_running()
             && asking.phase == Phase::AskingMasters
-            && !asking.has_stopped()
+            // Code that is inside a call goes on until that ends.
+            && !(asking.has_stopped() && self.config.extends_in_rounds())
             && !call.asked.has(master)
     }
 
     /// Whether it asks for more time, and not for the lock.
     pub(crate) fn extends(&self) -> bool {
-        self.thread(ONLY_THREAD).extends()
+        self.config.extends_in_rounds() && self.thread(ONLY_THREAD).extends()
     }
 
     /// It has asked a master, and waits for the reply.

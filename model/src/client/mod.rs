@@ -7,6 +7,7 @@ pub(crate) mod calls;
 pub(crate) mod due;
 mod finished;
 pub(crate) mod interrupt;
+pub(crate) mod master_locks;
 pub(crate) mod masters;
 pub(crate) mod named_renewals;
 mod parts;

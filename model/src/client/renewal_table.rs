@@ -4,6 +4,7 @@
 //! the client's lock object remembers. Without these the bytes are two counts, the first thread and one timer.
 
 use crate::limits::{MAX_HOLDS, MAX_REGISTRATIONS, MAX_RENEWAL_PERIOD, MAX_RENEWAL_TIMERS, MAX_THREADS, REGISTRATIONS};
+use crate::locks::master_calls::Watchdog;
 use crate::time::Timer;
 
 /// Holds of one thread that the table counts where nothing else is said: more than it ever has at once.
@@ -170,13 +171,24 @@ impl RenewalTable {
     }
 
     /// A tick passes.
-    pub(super) fn tick(&mut self) {
+    pub(crate) fn tick(&mut self) {
         self.due_in = self.due_in.later_or_overdue();
         let later = self.later();
         if later != [LaterTimer::OFF; LATER] {
             let tick = |timer: LaterTimer| LaterTimer::new(timer.due_in().later_or_overdue(), timer.has_renewed());
             self.set_later(later.map(tick));
         }
+    }
+
+    /// The table of a client's watchdog on one of several masters.
+    pub(crate) const fn of(watchdog: Watchdog) -> Self {
+        let [one, other, first, due_in] = watchdog.bytes();
+        Self { counts: [one, other], first, due_in: Timer::of_byte(due_in) }
+    }
+
+    /// The same, to be kept with the call of the client.
+    pub(crate) const fn watchdog(self) -> Watchdog {
+        Watchdog::of(self.bytes())
     }
 
     /// As bytes, for hashing.

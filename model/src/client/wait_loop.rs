@@ -146,7 +146,7 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(crate) fn can_release(&self, thread: u8) -> bool {
         let releasing = self.thread(thread);
         self.client.is_running()
-            && (releasing.phase == Phase::Idle || releasing.extends())
+            && (releasing.phase == Phase::Idle || self.config.extends_in_rounds() && releasing.extends())
             && releasing.has_hold()
             && !self.is_busy_beside(thread)
             && self.config.may_release_as(thread)

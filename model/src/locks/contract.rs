@@ -7,7 +7,7 @@
 use core::fmt::Debug;
 use core::hash::Hash;
 
-use super::facts::Facts;
+use super::facts::{Facts, Masters};
 use super::holder::Holder;
 use super::keys::Key;
 use super::master_calls::CallStore;
@@ -36,7 +36,10 @@ pub trait Lock:
     const HAS_SMALL_WORLDS: bool = true;
 
     /// Whether its worlds have several masters ([`Facts::masters`]), and are of one size.
-    const HAS_SEVERAL_MASTERS: bool = Self::FACTS.masters.is_there();
+    const HAS_SEVERAL_MASTERS: bool = Self::FACTS.masters.are_several();
+
+    /// Whether each of those stores a lock of its own ([`Masters::Locks`]).
+    const HAS_MASTER_LOCKS: bool = matches!(Self::FACTS.masters, Masters::Locks);
 
     /// Whether there is a copy of the engines for a split network. The scenario reader refuses one for a kind without them.
     const HAS_SPLIT_WORLDS: bool = true;

@@ -65,6 +65,25 @@ impl CountedHold {
         }
     }
 
+    /// The same of a lock that is a part of another one: its TTL can be set by a request of its own.
+    pub(super) fn execute_part(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
+        match request {
+            LockRequest::SetTtl(Requester { holder, .. }) => self.set_ttl(context, holder),
+            other => self.execute(context, other),
+        }
+    }
+
+    /// Sets the TTL of the key if there is one, whoever holds (`PEXPIRE`), or only that of the caller's own hold.
+    fn set_ttl(self, context: LockContext, holder: Holder) -> Outcome<Self> {
+        if context.sets_own_ttl && !self.is_held_by(holder) {
+            return Outcome::of(self, Writes::NONE, LockReply::NoTtlSet);
+        }
+        if self.is_free() {
+            return Outcome::of(self, Writes::ATTEMPT, LockReply::NoTtlSet);
+        }
+        Outcome::of(self.with_ttl(context.lease()), Writes::NONE.ttl(KeyFamily::Lock), LockReply::TtlSet)
+    }
+
     /// Takes it, or enters once more, unless somebody else holds.
     pub(super) fn acquire(self, context: LockContext, holder: Holder) -> Outcome<Self> {
         let remaining = context.lease();

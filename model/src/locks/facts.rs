@@ -42,7 +42,7 @@ pub struct Facts {
     /// an application, and its thread *t* here is what that thread is to part *t*.
     pub parts: Support,
     /// Whether it is taken on several independent masters, and held by whoever has it on most of them.
-    pub masters: Support,
+    pub masters: Masters,
     /// The calls by which an application uses it.
     pub calls: CallNames,
     /// Those of its readers, if it has any.
@@ -83,6 +83,24 @@ impl Support {
     }
 }
 
+/// Which masters store a lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Masters {
+    /// One, and its replicas.
+    One,
+    /// Several, which a client asks in rounds: each brings a value of its own, and counts if most of them have granted in time.
+    Rounds,
+    /// Several, each of which stores a lock of its own, as one master stores it: with a count of the holder's holds, and a watchdog.
+    Locks,
+}
+
+impl Masters {
+    /// Whether there are several.
+    pub const fn are_several(self) -> bool {
+        !matches!(self, Self::One)
+    }
+}
+
 /// How a refused client waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
@@ -106,7 +124,7 @@ impl Facts {
     pub const fn acquires_by_one_key(&self) -> bool {
         let has_queue = self.queue.is_there() || self.sharing.is_there();
         let has_values = self.tokens.is_there() || self.value_sets.is_there();
-        !(has_queue || has_values || self.parts.is_there() || self.masters.is_there())
+        !(has_queue || has_values || self.parts.is_there() || self.masters.are_several())
     }
 
     /// Whether a release names more keys than that of the lock: its channel, and the receipt that it leaves.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::contract::Lock;
 use super::facts::Facts;
 use super::named::Named;
-use super::{fair, fenced, multi, plain, read_write, red, reentrant, spin, value_multi};
+use super::{fair, fenced, multi, plain, read_write, red, redisson_red, reentrant, spin, value_multi};
 
 /// Something to be done with the type of a kind.
 pub trait WithKind {
@@ -65,6 +65,7 @@ kinds! {
     Multi => Named<multi::Part>,
     ValueMulti => value_multi::ValueMulti,
     Red => red::Red,
+    RedissonRed => redisson_red::MasterLock,
     #[cfg(feature = "toy")]
     Toy => super::toy::Toy,
 }

@@ -7,6 +7,7 @@ use core::fmt::Debug;
 use core::hash::Hash;
 
 use crate::limits::{MAX_GROUPS, MAX_REPLICAS_OF_MASTERS};
+use crate::time::Timer;
 
 /// The call of one client.
 pub trait CallStore: Copy + Debug + Default + Eq + Hash + Ord + Send + Sync + 'static {
@@ -17,7 +18,57 @@ pub trait CallStore: Copy + Debug + Default + Eq + Hash + Ord + Send + Sync + 's
     fn get(self) -> MastersCall;
 
     /// The same with another call.
-    fn of(call: MastersCall) -> Self;
+    #[must_use]
+    fn with(self, call: MastersCall) -> Self;
+
+    /// What the client renews on one master, if it has a watchdog for each.
+    fn watchdog(self, master: u8) -> Watchdog {
+        let _ = master;
+        Watchdog::NONE
+    }
+
+    /// The same with another watchdog for this master.
+    #[must_use]
+    fn with_watchdog(self, master: u8, watchdog: Watchdog) -> Self {
+        let _ = (master, watchdog);
+        self
+    }
+
+    /// The same where the masters are in this order, each a number that a master had before.
+    #[must_use]
+    fn in_order(self, order: &[u8]) -> Self {
+        self.with(self.get().in_order(order))
+    }
+
+    /// What it says of one master.
+    fn of_master(self, master: u8) -> (u8, Watchdog) {
+        (self.get().of_master(master), self.watchdog(master))
+    }
+}
+
+/// What a client's watchdog renews on one of several masters: a table of the client side, in its four bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Watchdog([u8; 4]);
+
+impl Watchdog {
+    /// It renews nothing, and no timer of it runs.
+    pub const NONE: Self = Self([0, 0, 0, Timer::OFF.byte()]);
+
+    /// The one with these bytes of a table.
+    pub(crate) const fn of(bytes: [u8; 4]) -> Self {
+        Self(bytes)
+    }
+
+    /// The bytes of its table.
+    pub(crate) const fn bytes(self) -> [u8; 4] {
+        self.0
+    }
+}
+
+impl Default for Watchdog {
+    fn default() -> Self {
+        Self::NONE
+    }
 }
 
 /// None, ever.
@@ -31,7 +82,7 @@ impl CallStore for NoCalls {
         MastersCall::default()
     }
 
-    fn of(_: MastersCall) -> Self {
+    fn with(self, _: MastersCall) -> Self {
         Self
     }
 }
@@ -39,7 +90,8 @@ impl CallStore for NoCalls {
 /// A call on several masters, and what an earlier one has left under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MastersCall {
-    /// Whom it has asked in this round, to take the lock or to extend it; while it releases: who is still to be asked for that.
+    /// Whom it has asked in this round, to take the lock or to extend it; while it releases, or sets the lease at the end: who is still
+    /// to be asked for that.
     pub asked: MasterSet,
     /// Who has granted what they were asked for.
     pub granted: MasterSet,
@@ -64,8 +116,44 @@ impl CallStore for MastersCall {
         self
     }
 
-    fn of(call: MastersCall) -> Self {
+    fn with(self, call: MastersCall) -> Self {
         call
+    }
+}
+
+/// A call on several masters, each of which stores a lock of its own, and what the client renews there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct LocksCall {
+    call: MastersCall,
+    watchdogs: [Watchdog; MAX_GROUPS as usize],
+}
+
+impl CallStore for LocksCall {
+    const IS_THERE: bool = true;
+
+    fn get(self) -> MastersCall {
+        self.call
+    }
+
+    fn with(self, call: MastersCall) -> Self {
+        Self { call, ..self }
+    }
+
+    fn watchdog(self, master: u8) -> Watchdog {
+        self.watchdogs[usize::from(master)]
+    }
+
+    fn with_watchdog(mut self, master: u8, watchdog: Watchdog) -> Self {
+        self.watchdogs[usize::from(master)] = watchdog;
+        self
+    }
+
+    fn in_order(self, order: &[u8]) -> Self {
+        let mut watchdogs = [Watchdog::NONE; MAX_GROUPS as usize];
+        for (new, old) in watchdogs.iter_mut().zip(order) {
+            *new = self.watchdog(*old);
+        }
+        Self { call: self.call.in_order(order), watchdogs }
     }
 }
 

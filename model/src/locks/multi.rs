@@ -5,10 +5,11 @@
 //! In which order the parts are taken and given back is not here (`procedure`, `client/parts`): Redis knows of no multi lock.
 //! Source: docs/facts/family.md#multi.
 
-use super::contract::{KeyFamily, LockContext, LockReply, LockRequest, Outcome, Requester, Writes};
+use super::contract::{LockContext, LockRequest, Outcome};
 use super::counted_hold::CountedHold;
-use super::facts::{CallNames, Facts, Support, Waiting};
+use super::facts::{CallNames, Facts, Masters, Support, Waiting};
 use super::holder::Holder;
+use super::master_calls::NoCalls;
 use super::named::Named;
 use super::one_hold::{OneHold, OneHoldKind};
 
@@ -40,7 +41,7 @@ impl OneHoldKind for PartRules {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::Yes,
-        masters: Support::No { why: "one master stores it" },
+        masters: Masters::One,
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",
@@ -55,29 +56,14 @@ impl OneHoldKind for PartRules {
     const HAS_SPLIT_WORLDS: bool = false;
 
     type Several = Named<Part>;
+    type Calls = NoCalls;
 
     fn execute(hold: CountedHold, context: LockContext, request: LockRequest) -> Outcome<CountedHold> {
-        match request {
-            LockRequest::SetTtl(Requester { holder, .. }) => hold.set_ttl(context, holder),
-            other => hold.execute(context, other),
-        }
+        hold.execute_part(context, request)
     }
 
     /// To Redis a client is one holder, whichever part it has.
     fn stored_as(holder: Holder) -> Holder {
         Holder::new(holder.client(), 0)
-    }
-}
-
-impl CountedHold {
-    /// Sets the TTL of the key if there is one, whoever holds (`PEXPIRE`), or only that of the caller's own hold.
-    fn set_ttl(self, context: LockContext, holder: Holder) -> Outcome<Self> {
-        if context.sets_own_ttl && !self.is_held_by(holder) {
-            return Outcome::of(self, Writes::NONE, LockReply::NoTtlSet);
-        }
-        if self.is_free() {
-            return Outcome::of(self, Writes::ATTEMPT, LockReply::NoTtlSet);
-        }
-        Outcome::of(self.with_ttl(context.lease()), Writes::NONE.ttl(KeyFamily::Lock), LockReply::TtlSet)
     }
 }

@@ -9,7 +9,7 @@ use super::counted_hold::CountedHold;
 use super::facts::Facts;
 use super::holder::Holder;
 use super::keys::Key;
-use super::master_calls::NoCalls;
+use super::master_calls::CallStore;
 use super::tokens::NoTokens;
 use super::values::NoValues;
 
@@ -26,6 +26,9 @@ pub trait OneHoldKind: Copy + Debug + Default + Eq + Hash + Ord + Send + Sync + 
 
     /// [`Lock::Several`].
     type Several: Lock;
+
+    /// [`Lock::Calls`].
+    type Calls: CallStore;
 
     /// [`Lock::execute`].
     fn execute(hold: CountedHold, context: LockContext, request: LockRequest) -> Outcome<CountedHold> {
@@ -55,7 +58,7 @@ impl<K: OneHoldKind> Lock for OneHold<K> {
     const HAS_SPLIT_WORLDS: bool = K::HAS_SPLIT_WORLDS;
 
     type Values = NoValues;
-    type Calls = NoCalls;
+    type Calls = K::Calls;
     type Tokens = NoTokens;
     type Several = K::Several;
 

@@ -9,7 +9,7 @@
 //! Read beside `impl/src/locks/red.rs`. Source: docs/facts/family.md#redlock-as-published.
 
 use super::contract::{KeyFamily, Lapsed, Lock, LockContext, LockRequest, Outcome, Requester, StoredHold};
-use super::facts::{CallNames, Facts, Support, Waiting};
+use super::facts::{CallNames, Facts, Masters, Support, Waiting};
 use super::holder::Holder;
 use super::keys::Key;
 use super::master_calls::MastersCall;
@@ -25,7 +25,7 @@ pub struct Red(Plain);
 impl Lock for Red {
     const FACTS: Facts = Facts {
         name: "red",
-        other_names: &["redlock", "redissonredlock", "quorum"],
+        other_names: &["redlock", "quorum"],
         waiting: Waiting::Polls,
         reentry: Support::No { why: "the key of each master is there or not, and counts nothing" },
         receipts: Support::No { why: "a second delete finds nothing, or another client's key" },
@@ -34,7 +34,7 @@ impl Lock for Red {
         two_commands: Support::No { why: "a master is asked by one command" },
         bare_release: Support::No { why: "only its creator deletes a key" },
         bare_extend: Support::No { why: "only its creator extends a key" },
-        masters: Support::Yes,
+        masters: Masters::Rounds,
         calls: CallNames {
             acquire: "lock",
             try_acquire: "try to lock",

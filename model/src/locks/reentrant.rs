@@ -5,7 +5,8 @@
 //! Waiting is not here (`client/wait_loop`), nor is keeping the lock alive (`client/watchdog`).
 //! Source: docs/facts/redisson.md#reentrant-lock.
 
-use super::facts::{CallNames, Facts, Support, Waiting};
+use super::facts::{CallNames, Facts, Masters, Support, Waiting};
+use super::master_calls::NoCalls;
 use super::named::Named;
 use super::one_hold::{OneHold, OneHoldKind};
 
@@ -35,7 +36,7 @@ impl OneHoldKind for ReentrantRules {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
-        masters: Support::No { why: "one master stores it" },
+        masters: Masters::One,
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",
@@ -47,4 +48,5 @@ impl OneHoldKind for ReentrantRules {
     };
 
     type Several = Named<Reentrant>;
+    type Calls = NoCalls;
 }

@@ -8,7 +8,8 @@
 
 use super::contract::{LockContext, LockRequest, Outcome};
 use super::counted_hold::CountedHold;
-use super::facts::{CallNames, Facts, Support, Waiting};
+use super::facts::{CallNames, Facts, Masters, Support, Waiting};
+use super::master_calls::NoCalls;
 use super::one_hold::{OneHold, OneHoldKind};
 
 /// The hash under the lock's key, and the key's TTL.
@@ -37,7 +38,7 @@ impl OneHoldKind for SpinRules {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
-        masters: Support::No { why: "one master stores it" },
+        masters: Masters::One,
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",
@@ -52,6 +53,7 @@ impl OneHoldKind for SpinRules {
     const HAS_SPLIT_WORLDS: bool = false;
 
     type Several = Spin;
+    type Calls = NoCalls;
 
     fn execute(hold: CountedHold, context: LockContext, request: LockRequest) -> Outcome<CountedHold> {
         Outcome { publish: None, ..hold.execute(context, request) }

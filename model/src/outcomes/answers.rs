@@ -1,9 +1,10 @@
 //! What each action can be answered, in an atomic network and in a split one.
 
 use super::conditions::{
-    always, asks_one_master, can_be_demoted, can_be_fenced_off, can_find_no_key, can_hold_twice, can_keep_released,
-    can_lose_grant, can_meet_a_key, can_reenter, counts_replicas, has_queue, is_contended, overwrites_keys,
-    refuses_writes, renews_several,
+    always, asks_one_master, can_be_demoted, can_be_fenced_off, can_enter_master_lock_again, can_find_no_key,
+    can_hold_twice, can_keep_released, can_lose_grant, can_lose_master_lock, can_meet_a_key, can_reenter,
+    can_renew_in_vain, counts_replicas, extends_in_rounds, has_queue, is_contended, overwrites_keys, refuses_writes,
+    renews_several,
 };
 use crate::action::ActionKind;
 use crate::config::calls::InterruptedAcquire;
@@ -142,21 +143,32 @@ impl ActionKind {
             Self::SlowReply => &[
                 (ReplyKind::Acquired, always),
                 (ReplyKind::Busy, can_meet_a_key),
-                (ReplyKind::Renewed, |config| config.time.renew_every.is_some()),
-                (ReplyKind::RenewalMissed, |config| config.time.renew_every.is_some() && can_find_no_key(config)),
+                (ReplyKind::Renewed, extends_in_rounds),
+                (ReplyKind::RenewalMissed, |config| extends_in_rounds(config) && can_find_no_key(config)),
                 (ReplyKind::SaveFailed, refuses_writes),
             ],
             Self::LoseAsk => &[(ReplyKind::Unreachable, always)],
             Self::LateAsk => &[(ReplyKind::Unknown, always)],
             Self::ExtendAt => &[
                 (ReplyKind::Renewed, always),
-                (ReplyKind::RenewalMissed, can_find_no_key),
+                (ReplyKind::RenewalMissed, can_renew_in_vain),
+                // An extension in a round is of a holder, by its one timer.
+                (ReplyKind::NothingToRenew, |config| {
+                    config.asks_master_locks() && config.protocol.renewal_timer != RenewalTimer::PerLock
+                }),
+                (ReplyKind::SaveFailed, refuses_writes),
+                (ReplyKind::Unreachable, Config::can_be_unreachable),
+            ],
+            Self::SetTtlAt => &[
+                (ReplyKind::TtlSet, always),
+                (ReplyKind::NoTtlSet, can_lose_master_lock),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::Unreachable, Config::can_be_unreachable),
             ],
             // Also where it was granted nothing.
             Self::ReleaseAt => &[
                 (ReplyKind::Released, always),
+                (ReplyKind::StillHeld, can_enter_master_lock_again),
                 (ReplyKind::NotHeld, can_find_no_key),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::Unreachable, Config::can_be_unreachable),

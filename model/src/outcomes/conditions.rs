@@ -143,5 +143,41 @@ pub(super) fn can_find_no_key(config: &Config) -> bool {
 
 /// Whether a client may find a key on a master: another one's, or one of its own that an earlier round has left behind.
 pub(super) fn can_meet_a_key(config: &Config) -> bool {
-    is_contended(config) || config.faults.late_ask > 0 || config.can_be_unreachable() || config.faults.refuse_writes > 0
+    // A lock of its own is entered once more.
+    let is_refused_by_own =
+        config.faults.late_ask > 0 || config.can_be_unreachable() || config.faults.refuse_writes > 0;
+    is_contended(config) || is_refused_by_own && !config.asks_master_locks()
+}
+
+/// Whether a holder extends its lease in rounds over several masters.
+pub(super) fn extends_in_rounds(config: &Config) -> bool {
+    config.extends_in_rounds() && config.time.renew_every.is_some()
+}
+
+/// Whether a call on several masters can fail for another reason than another holder.
+pub(super) fn can_fail_at_masters(config: &Config) -> bool {
+    config.faults.lose_ask > 0 || config.can_be_unreachable() || config.faults.refuse_writes > 0
+}
+
+/// Whether one of several masters may lose a lock that it stores while its client counts on that: time passes within a call, or
+/// without a renewal; or a master forgets, drops the key, or has another clock.
+pub(super) fn can_lose_master_lock(config: &Config) -> bool {
+    let faults = &config.faults;
+    let is_late = faults.slow_reply > 0 || faults.pause_client > 0;
+    is_late || faults.vanish_key > 0 || faults.clock_jump > 0 || can_forget(config)
+}
+
+/// Whether the renewal of a client can find on one of several masters that it has no lock there.
+pub(super) fn can_renew_in_vain(config: &Config) -> bool {
+    let is_in_time = config.time.renew_every.is_some_and(|every| every < config.time.lease);
+    let keeps_nested = config.protocol.partial_release == PartialRelease::Ignore && config.clients.max_holds > 1;
+    let is_missed = can_fail_at_masters(config) || !is_in_time || keeps_nested;
+    !config.asks_master_locks() || can_lose_master_lock(config) || is_missed
+}
+
+/// Whether a client may find on one of several masters that it has entered a lock more than once: it may enter again, or an earlier
+/// call has left a hold there.
+pub(super) fn can_enter_master_lock_again(config: &Config) -> bool {
+    let leaves_holds = config.sets_lease_at_masters() && can_fail_at_masters(config);
+    config.asks_master_locks() && (can_reenter(config) || leaves_holds)
 }

@@ -1,8 +1,8 @@
 //! What else can happen in a step, beside the answer.
 
 use super::conditions::{
-    can_be_demoted, can_be_stale, can_find_no_key, can_forget, can_hold_twice, can_lose_grant, counts_replicas,
-    has_rivals, is_contended, refuses_writes, releases_any,
+    can_be_demoted, can_be_stale, can_fail_at_masters, can_find_no_key, can_forget, can_hold_twice, can_lose_grant,
+    can_renew_in_vain, counts_replicas, has_rivals, is_contended, refuses_writes, releases_any,
 };
 use crate::action::ActionKind;
 use crate::config::sections::{Channels, Config};
@@ -23,13 +23,14 @@ impl Happening {
         match self {
             Self::Granted | Self::Wrote => true,
             Self::Reentered => can_hold_twice(config),
-            Self::Refused => is_contended(config),
+            Self::Refused => is_contended(config) || config.asks_masters() && can_fail_at_masters(config),
             Self::Published => config.lock.facts().publishes(),
             Self::FellAsleep => sleeps,
             Self::WaiterInterrupted => sleeps && faults.interrupt > 0,
             Self::LimitReached => sleeps && config.waits_with_limit(),
             Self::LeaseRenewed => has_watchdog,
             // Of an extension that does not count most masters, or the look at the clock, are the reason.
+            Self::RenewalWasMissed if config.asks_master_locks() => has_watchdog && can_renew_in_vain(config),
             Self::RenewalWasMissed => {
                 has_watchdog && (can_lose_grant(config) || config.asks_masters() && can_find_no_key(config))
             }
@@ -87,7 +88,9 @@ impl Happening {
             Self::ValidityOver => config.looks_at_clock(),
             Self::ReadersShared => config.shares() && config.clients.count > 1,
             // Where several masters are asked, also one client alone may not get most of them.
-            Self::PartsGivenUp if config.asks_masters() => true,
+            Self::PartsGivenUp if config.asks_masters() => {
+                is_contended(config) || can_fail_at_masters(config)
+            }
             Self::PartsGivenUp => config.has_parts() && config.clients.parts.count() > 1 && is_contended(config),
             Self::QueueServed => sleeps && config.queues(),
             Self::DeadHeadRemoved => sleeps && config.queues() && has_rivals(config),

@@ -5,12 +5,15 @@ use super::names::holder_name;
 use super::request::{RequestStage, RequestState};
 use super::state::{
     CallState, ClientMode, ClientState, NodeRole, NodeState, SlotMove, State, SubscriptionState, ThreadState,
+    WatchdogState,
 };
+use crate::client::masters::ONLY_THREAD;
+use crate::client::renewal_table::RenewalTable;
 use crate::client::requests::{BroughtLease, Request, Slot, Stage};
 use crate::client::state::Mode;
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
-use crate::locks::master_calls::{MasterSet, MastersCall};
+use crate::locks::master_calls::MasterSet;
 use crate::locks::tokens::TokenStore as _;
 use crate::locks::values::ValueStore as _;
 use crate::names::{client_name, node_name};
@@ -104,13 +107,14 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
         message_age: Some(requests.message_age()).filter(|age| *age > 0),
         call: config
             .asks_masters()
-            .then(|| call_state(config, world.call(index)))
+            .then(|| call_state(config, world, index))
             .filter(|call| *call != CallState::default()),
     })
 }
 
 /// What a client remembers of its call on several masters.
-fn call_state(config: &Config, call: MastersCall) -> CallState {
+fn call_state<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -> CallState {
+    let call = world.call(client);
     let known = |group: u8| node_name(group * config.nodes() + call.master_in(group));
     let names = |set: MasterSet| set.iter().map(known).collect();
     CallState {
@@ -122,6 +126,17 @@ fn call_state(config: &Config, call: MastersCall) -> CallState {
         unheard_is_grant: call.unheard_is_grant,
         goes_on: call.goes_on,
         moved_to: names(call.moved),
+        watchdogs: (0..config.cluster.groups)
+            .filter_map(|group| {
+                let table = world.watchdog(client, group);
+                let state = WatchdogState {
+                    node: known(group),
+                    holds: table.count(ONLY_THREAD),
+                    due_in: table.due_in().left(),
+                };
+                (table != RenewalTable::EMPTY).then_some(state)
+            })
+            .collect(),
     }
 }
 

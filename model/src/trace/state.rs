@@ -122,6 +122,23 @@ pub struct CallState {
     /// The nodes that the client takes for the masters of their groups, and that were not at the beginning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved_to: Vec<String>,
+    /// What it renews on each master, where each stores a lock of its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub watchdogs: Vec<WatchdogState>,
+}
+
+/// What a client renews on one of several masters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct WatchdogState {
+    /// The master.
+    pub node: String,
+    /// Holds that it renews there.
+    pub holds: u8,
+    /// Ticks until its timer fires.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due_in: Option<u8>,
 }
 
 /// Whether a client runs.

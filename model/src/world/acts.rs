@@ -22,6 +22,9 @@ impl<Y: Layout> Context<'_, Y> {
     /// A thread asks for the lock, or to enter it once more.
     pub(crate) fn acquire(&mut self, holder: Holder) -> Option<Reply> {
         self.process(holder.client(), |process| process.begin_acquire(holder.thread()))?;
+        if Y::Lock::HAS_MASTER_LOCKS {
+            return Some(self.begin_asking_locks(holder.client()));
+        }
         if Y::Lock::HAS_SEVERAL_MASTERS {
             return Some(self.begin_round(holder.client()));
         }
@@ -257,6 +260,7 @@ impl<Y: Layout> Context<'_, Y> {
         self.process(client, |process| process.crash())?;
         let call = self.world.call(client).of_dead();
         self.world.set_call(client, call);
+        self.world.forget_watchdogs(client);
         for thread in 0..MAX_THREADS {
             let holder = Holder::new(client, thread);
             if self.world.group().waits_at(holder).is_some() {

@@ -8,6 +8,8 @@ use core::hash::{Hash, Hasher};
 use super::layout::Layout;
 use super::state::{ResourceLog, World};
 use crate::client::state::{Client, Thread};
+use crate::limits::MAX_GROUPS;
+use crate::locks::contract::Lock as _;
 use crate::locks::master_calls::CallStore as _;
 use crate::locks::stored::Stored;
 use crate::locks::tokens::TokenStore as _;
@@ -62,6 +64,13 @@ impl<Y: Layout> Hash for World<Y> {
         if Y::Calls::IS_THERE {
             for call in calls.as_ref() {
                 hasher.write_u64(call.get().word());
+            }
+        }
+        if Y::Lock::HAS_MASTER_LOCKS {
+            for call in calls.as_ref() {
+                for master in 0..MAX_GROUPS {
+                    hasher.write_u32(u32::from_le_bytes(call.watchdog(master).bytes()));
+                }
             }
         }
         for requests in in_flight.as_ref() {

@@ -10,14 +10,14 @@ use super::state::World;
 use crate::client::masters::{Decision, ONLY_THREAD};
 use crate::client::process::Process;
 use crate::client::state::Phase;
-use crate::locks::contract::{LockRequest, Requester};
+use crate::locks::contract::{Lock as _, LockRequest, Requester};
 use crate::locks::holder::Holder;
 use crate::locks::master_calls::MastersCall;
 use crate::notes::Breach;
 use crate::reply::Reply;
 
 /// What a client has stored in the round of its call in which it is.
-const fn own(client: u8) -> Requester {
+pub(super) const fn own(client: u8) -> Requester {
     Requester::of(Holder::new(client, ONLY_THREAD))
 }
 
@@ -58,7 +58,7 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// A rule of the client side about its call.
-    fn in_call<T>(&mut self, client: u8, rule: impl FnOnce(&mut Process<'_, Y::InFlight>, &mut MastersCall) -> T) -> T {
+    pub(super) fn in_call<T>(&mut self, client: u8, rule: impl FnOnce(&mut Process<'_, Y::InFlight>, &mut MastersCall) -> T) -> T {
         let mut call = self.world.call(client);
         let result = self.process(client, |process| rule(process, &mut call));
         self.world.set_call(client, call);
@@ -66,7 +66,7 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// One master executes a request. [`Reply::Unreachable`]: it is dead or stands still.
-    fn at_master(&mut self, node: u8, request: LockRequest) -> Option<Reply> {
+    pub(super) fn at_master(&mut self, node: u8, request: LockRequest) -> Option<Reply> {
         let (group, number) = self.config.place_of(node);
         self.with_front(group, |context| {
             if !context.world.node(number).is_working() {
@@ -83,7 +83,7 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// The group of a node that this client takes for its master.
-    fn group_where_known(&self, client: u8, node: u8) -> Option<u8> {
+    pub(super) fn group_where_known(&self, client: u8, node: u8) -> Option<u8> {
         let (group, number) = self.config.place_of(node);
         (self.world.call(client).master_in(group) == number).then_some(group)
     }
@@ -120,6 +120,9 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// A holder asks a master to set its lease anew, and hears the reply.
     pub(crate) fn extend_at(&mut self, client: u8, node: u8) -> Option<Reply> {
+        if Y::Lock::HAS_MASTER_LOCKS {
+            return self.renew_lock_at(client, node);
+        }
         let (group, _) = self.can_ask_master(client, node).filter(|(_, extends)| *extends)?;
         let reply = self.at_master(node, LockRequest::Renew(own(client)))?;
         self.hear(client, group, reply == Reply::Renewed);
@@ -155,6 +158,14 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// A client does not reach a master, and gives up on it.
     pub(crate) fn lose_ask(&mut self, client: u8, node: u8) -> Option<Reply> {
+        if self.world.thread(own(client).holder).phase == Phase::SettingTtl {
+            let master = self.group_where_known(client, node)?;
+            if !self.in_call(client, |process, call| process.can_set_lease_at(*call, master)) {
+                return None;
+            }
+            self.hear_lease_at(client, master, Reply::Unreachable);
+            return Some(Reply::Unreachable);
+        }
         let (group, _) = self.can_ask_master(client, node)?;
         self.hear(client, group, false);
         Some(Reply::Unreachable)
@@ -196,6 +207,9 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     fn hear(&mut self, client: u8, group: u8, is_granted: bool) {
+        if Y::Lock::HAS_MASTER_LOCKS {
+            return self.hear_lock(client, group, is_granted);
+        }
         let extends = self.world.thread(own(client).holder).has_hold();
         let decision = self.in_call(client, |process, call| process.hear_of_master(call, group, is_granted));
         if let Decision::Believes { is_valid } = decision {
@@ -219,6 +233,9 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.process(client, |process| process.can_release(holder.thread())) {
             return None;
         }
+        if Y::Lock::HAS_MASTER_LOCKS {
+            return Some(self.begin_release_of_locks(client));
+        }
         self.in_call(client, |process, call| process.begin_release_at_masters(call));
         Some(Reply::Done)
     }
@@ -228,6 +245,9 @@ impl<Y: Layout> Context<'_, Y> {
         let group = self.group_where_known(client, node)?;
         if !self.in_call(client, |process, call| process.can_release_at(*call, group)) {
             return None;
+        }
+        if Y::Lock::HAS_MASTER_LOCKS {
+            return self.release_lock_at(client, node, group);
         }
         let reply = self.at_master(node, LockRequest::Release(own(client)))?;
         let has_ended = self.in_call(client, |process, call| process.has_released_at(call, group));

@@ -8,6 +8,7 @@ mod front;
 mod hash;
 pub(crate) mod incidents;
 pub mod layout;
+mod master_locks;
 mod masters;
 pub(crate) mod network;
 pub mod normal_form;

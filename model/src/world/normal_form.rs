@@ -245,4 +245,5 @@ fn is_finished<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -> bool
         && world.faults.of(Fault::ForceRelease) == 0
         && world.faults.of(Fault::ForeignRelease) == 0
         && world.view(config, client).is_finished()
+        && world.watchdogs_rest(client)
 }

@@ -273,6 +273,11 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         let phase = world.thread(Holder::new(client, 0)).phase;
         phase == Phase::AskingMasters && !world.call(client).asked.has(group) && is_known(client, node)
     };
+    let sets_ttl = |client, node| {
+        let group = config.place_of(node).0;
+        let phase = world.thread(Holder::new(client, 0)).phase;
+        phase == Phase::SettingTtl && world.call(client).asked.has(group) && is_known(client, node)
+    };
     let is_overdue =
         |client, slot| world.requests(client).get(slot).is_some_and(|request| request.answer_left.is_due());
     match action {
@@ -294,10 +299,15 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         }
         Action::Discover { client } => world.client(client).master() == world.group().master(),
         Action::AskMaster { client, node } | Action::LateAsk { client, node } => {
-            has_hold(client, 0) || !asks(client, node)
+            config.extends_in_rounds() && has_hold(client, 0) || !asks(client, node)
+        }
+        Action::ExtendAt { client, node } if config.asks_master_locks() => {
+            !world.watchdog(client, config.place_of(node).0).due_in().is_due() || !is_known(client, node)
         }
         Action::ExtendAt { client, node } => !has_hold(client, 0) || !asks(client, node),
-        Action::LoseAsk { client, node } | Action::SlowReply { client, node } => !asks(client, node),
+        Action::SetTtlAt { client, node } => !sets_ttl(client, node),
+        Action::LoseAsk { client, node } => !asks(client, node) && !sets_ttl(client, node),
+        Action::SlowReply { client, node } => !asks(client, node),
         Action::HearMaster { client, node } => {
             !world.call(client).unheard.has(config.place_of(node).0) || !is_known(client, node)
         }

@@ -15,7 +15,6 @@ use crate::client::requests::InFlight;
 use crate::client::state::Phase;
 use crate::config::sections::Resource;
 use crate::limits::MAX_TOKEN_UNDER_WAY;
-use crate::locks::contract::Lock as _;
 use crate::locks::holder::Holder;
 use crate::locks::tokens::TokenStore as _;
 use crate::mutants::Mutant;
@@ -29,7 +28,7 @@ impl<Y: Layout> Context<'_, Y> {
         let thread = self.world.thread(holder);
         let newest = self.world.resource.newest;
         // Beside an extension by most masters code goes on; in every other call its thread waits.
-        let is_free = thread.phase == Phase::Idle || Y::Lock::HAS_SEVERAL_MASTERS;
+        let is_free = thread.phase == Phase::Idle || self.config.extends_in_rounds();
         let can_work = self.world.client(holder.client()).is_running() && is_free && thread.believes();
         // A second effect of the same holder changes nothing that anybody could see, unless it has a larger token by now.
         let is_seen = thread.token == newest && self.world.tokens.held(holder) <= self.world.tokens.accepted();

@@ -5,15 +5,16 @@
 //! sized by its [`Layout`].
 
 use super::layout::Layout;
+use crate::client::renewal_table::RenewalTable;
 use crate::client::requests::{InFlight, Requests};
 use crate::client::state::{AcquiresLeft, Client, Mode, Thread};
 use crate::config::faults::FaultsLeft;
 use crate::config::sections::Config;
-use crate::limits::MAX_THREADS;
+use crate::limits::{MAX_GROUPS, MAX_THREADS};
 use crate::locks::contract::Lock as _;
 use crate::locks::contract::Requester;
 use crate::locks::holder::Holder;
-use crate::locks::master_calls::{CallStore as _, MastersCall};
+use crate::locks::master_calls::{CallStore as _, MastersCall, Watchdog};
 use crate::locks::values::ValueStore;
 use crate::notes::Breaches;
 use crate::redis::group::{Group, Node};
@@ -122,7 +123,25 @@ impl<Y: Layout> World<Y> {
 
     /// Another call of it.
     pub(crate) fn set_call(&mut self, client: u8, call: MastersCall) {
-        self.calls.as_mut()[usize::from(client)] = Y::Calls::of(call);
+        let of_client = &mut self.calls.as_mut()[usize::from(client)];
+        *of_client = of_client.with(call);
+    }
+
+    /// What a client renews on one of several masters.
+    pub fn watchdog(&self, client: u8, master: u8) -> RenewalTable {
+        RenewalTable::of(self.calls.as_ref()[usize::from(client)].watchdog(master))
+    }
+
+    /// Another table of it.
+    pub(crate) fn set_watchdog(&mut self, client: u8, master: u8, table: RenewalTable) {
+        let of_client = &mut self.calls.as_mut()[usize::from(client)];
+        *of_client = of_client.with_watchdog(master, table.watchdog());
+    }
+
+    /// Whether a client renews nothing on any master, and no timer for that runs.
+    pub(super) fn watchdogs_rest(&self, client: u8) -> bool {
+        let call = self.calls.as_ref()[usize::from(client)];
+        (0..MAX_GROUPS).all(|master| call.watchdog(master) == Watchdog::NONE)
     }
 
     /// The group in front, about which every rule is that knows one: the only one, but where there are several masters

@@ -134,7 +134,7 @@ impl<Y: Layout> World<Y> {
 
     fn with_masters_sorted(&self, config: &Config) -> Self {
         let mut order = Y::Groups::<u8>::from_fn(|index| u8::try_from(index).unwrap_or(u8::MAX));
-        let bits = |master: u8| self.calls.as_ref().iter().map(move |call| call.get().of_master(master));
+        let bits = |master: u8| self.calls.as_ref().iter().map(move |call| call.of_master(master));
         order.as_mut()[..usize::from(config.cluster.groups)].sort_by(|&one, &other| {
             let [left, right] = [one, other].map(|master| &self.groups.as_ref()[usize::from(master)]);
             left.cmp(right).then_with(|| bits(one).cmp(bits(other)))
@@ -142,7 +142,7 @@ impl<Y: Layout> World<Y> {
         let mut world = *self;
         reorder(world.groups.as_mut(), self.groups.as_ref(), order.as_ref());
         for call in world.calls.as_mut() {
-            *call = Y::Calls::of(call.get().in_order(order.as_ref()));
+            *call = call.in_order(order.as_ref());
         }
         world
     }

@@ -2,6 +2,7 @@
 
 use crate::config::sections::{Bound, Config, Discovery, PromoteRule, ReplicasLeave, Ttls};
 use crate::config::switches::WaitAfter;
+use crate::locks::facts::Masters;
 use crate::mutants::Mutant;
 
 impl Config {
@@ -23,7 +24,26 @@ impl Config {
     /// Whether clients ask several masters, each a group of its own.
     #[inline]
     pub const fn asks_masters(&self) -> bool {
-        self.lock.facts().masters.is_there()
+        self.lock.facts().masters.are_several()
+    }
+
+    /// Whether each of these stores a lock of its own ([`Masters::Locks`]).
+    #[inline]
+    pub const fn asks_master_locks(&self) -> bool {
+        matches!(self.lock.facts().masters, Masters::Locks)
+    }
+
+    /// Whether a holder extends its lease in rounds, over all masters, and its code goes on meanwhile. Elsewhere what asks several masters is
+    /// a call, and its code waits.
+    #[inline]
+    pub const fn extends_in_rounds(&self) -> bool {
+        matches!(self.lock.facts().masters, Masters::Rounds)
+    }
+
+    /// Whether a call sets its lease on each master when it has most of them: one that names a lease
+    /// (docs/facts/family.md#the-lease-at-the-end-of-redlock).
+    pub const fn sets_lease_at_masters(&self) -> bool {
+        self.asks_master_locks() && self.time.renew_every.is_none()
     }
 
     /// How many masters are most of them.

@@ -43,7 +43,9 @@ impl Config {
             let lease_ticks = self.part_lease_of(client, request, brings_named);
             return LockContext { lease_ticks, sets_own_ttl: self.checks_final_lease(client), ..self.lock_context() };
         }
-        let context = LockContext { lease_ticks: caller.map_or(self.time.lease, lease_of), ..self.lock_context() };
+        let lease_ticks = caller.map_or(self.time.lease, lease_of);
+        let sets_own_ttl = caller.is_some_and(|client| self.checks_final_lease(client));
+        let context = LockContext { lease_ticks, sets_own_ttl, ..self.lock_context() };
         if !self.lock.facts().queue.is_there() && !self.shares() && !self.names_values() {
             return context;
         }

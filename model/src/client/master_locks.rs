@@ -1,0 +1,141 @@
+//! A lock on several masters, each of which stores a lock of its own, as a client of Redisson takes it and gives it back
+//! (`RedissonRedLock`).
+//!
+//! A call asks each master once, and hears each before it asks the next one. It tolerates as many that do not grant as are not needed for
+//! most of them; with one more it gives back what it was granted, and its caller does not hold. One that fails when most have granted ends
+//! the asking, and its caller holds. A call that names its lease then sets that on each master that has granted, whoever has the lock there by
+//! then; an error there ends the call, and what it was granted stays. Nobody looks at a clock.
+//!
+//! A holder may enter again: a call asks the masters again, and each counts by itself, so that counts may differ. A release asks every
+//! master, also one that never granted, and hides every error. On each master a watchdog of its own renews what that has granted: a part is
+//! an `RLock` of a client of its own.
+//!
+//! Single tries only: a call that waits makes rounds, which are not modelled. Source: docs/facts/family.md#redlock; docs/locks/redisson_red.md.
+
+use super::masters::ONLY_THREAD;
+use super::process::Process;
+use super::requests::InFlight;
+use super::state::Phase;
+use crate::config::switches::PartialRelease;
+use crate::locks::master_calls::{MasterSet, MastersCall};
+use crate::mutants::Mutant;
+use crate::notes::Happening;
+use crate::reply::Reply;
+
+/// Where a call is when a master has answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LocksDecision {
+    /// It goes on.
+    GoesOn,
+    /// Its caller holds, as far as it knows.
+    Believes,
+    /// It has ended, and its caller holds no more than before.
+    Ended,
+}
+
+impl<Q: InFlight> Process<'_, Q> {
+    /// A call begins: nobody is asked yet.
+    pub(crate) fn begin_asking_locks(&mut self, call: &mut MastersCall) {
+        *call = call.ended();
+        self.thread_mut(ONLY_THREAD).phase = Phase::AskingMasters;
+        // A caller that looks at its own clock counts from here: no lease of the call begins before. The library looks at none.
+        self.count_from_ask(ONLY_THREAD);
+    }
+
+    /// It has heard a master, or does not reach it.
+    pub(crate) fn hear_of_lock(&mut self, call: &mut MastersCall, master: u8, is_granted: bool) -> LocksDecision {
+        call.asked = call.asked.with(master);
+        (call.unheard, call.unheard_is_grant) = (MasterSet::NONE, false);
+        if is_granted {
+            call.granted = call.granted.with(master);
+        }
+        self.thread_mut(ONLY_THREAD).phase = Phase::AskingMasters;
+        let masters = self.config.cluster.groups;
+        let needed = self.config.majority() - u8::from(self.config.is_mutated(Mutant::HalfIsMost));
+        let granted = call.granted.count();
+        let failed = call.asked.count() - granted;
+        if failed > masters - needed {
+            return self.give_up_locks(call);
+        }
+        // A failure that is tolerated ends the asking only if most have granted, and no more than that.
+        if call.asked.count() < masters && (is_granted || granted != needed) {
+            return LocksDecision::GoesOn;
+        }
+        if self.config.sets_lease_at_masters() {
+            (call.asked, call.granted) = (call.granted, MasterSet::NONE);
+            self.thread_mut(ONLY_THREAD).phase = Phase::SettingTtl;
+            return LocksDecision::GoesOn;
+        }
+        self.have_locks(call)
+    }
+
+    /// Too many masters have failed: what the others have granted is given back.
+    fn give_up_locks(&mut self, call: &mut MastersCall) -> LocksDecision {
+        self.notes.happened(Happening::Refused);
+        let keeps = self.config.is_mutated(Mutant::PartsKept);
+        (call.asked, call.granted) = (if keeps { MasterSet::NONE } else { call.granted }, MasterSet::NONE);
+        if call.asked.is_empty() {
+            self.leave(ONLY_THREAD);
+            return LocksDecision::Ended;
+        }
+        self.notes.happened(Happening::PartsGivenUp);
+        let giving = self.thread_mut(ONLY_THREAD);
+        giving.phase = Phase::ReleasingMasters;
+        giving.forget_validity();
+        LocksDecision::GoesOn
+    }
+
+    fn have_locks(&mut self, call: &mut MastersCall) -> LocksDecision {
+        (call.asked, call.granted) = (MasterSet::NONE, MasterSet::NONE);
+        let is_entry = self.thread(ONLY_THREAD).has_hold();
+        self.notes.happened(if is_entry { Happening::Reentered } else { Happening::Granted });
+        self.believe(ONLY_THREAD, 0);
+        LocksDecision::Believes
+    }
+
+    /// Whether it may set its lease on this master now.
+    pub(crate) fn can_set_lease_at(&self, call: MastersCall, master: u8) -> bool {
+        self.client.is_running() && self.thread(ONLY_THREAD).phase == Phase::SettingTtl && call.asked.has(master)
+    }
+
+    /// A master has set the lease, or found no lock: nobody looks at which. An error ends the call (L3 in
+    /// docs/facts/redisson-defects.md).
+    pub(crate) fn hear_lease_at(&mut self, call: &mut MastersCall, master: u8, reply: Reply) -> LocksDecision {
+        if !matches!(reply, Reply::TtlSet | Reply::NoTtlSet) {
+            call.asked = MasterSet::NONE;
+            self.leave(ONLY_THREAD);
+            return LocksDecision::Ended;
+        }
+        call.asked = call.asked.without(master);
+        if call.asked.is_empty() { self.have_locks(call) } else { LocksDecision::GoesOn }
+    }
+
+    /// Its caller calls `unlock()`, and counts on one hold less from here on.
+    pub(crate) fn begin_release_of_locks(&mut self, call: &mut MastersCall) {
+        call.asked = MasterSet::first(self.config.cluster.groups);
+        let releasing = self.thread_mut(ONLY_THREAD);
+        releasing.set_holds(releasing.holds() - 1);
+        if releasing.holds() == 0 {
+            *releasing = releasing.settled();
+        }
+        releasing.phase = Phase::ReleasingMasters;
+    }
+
+    /// It has released on a master, whatever that has answered.
+    pub(crate) fn has_released_lock_at(&mut self, call: &mut MastersCall, master: u8) -> LocksDecision {
+        call.asked = call.asked.without(master);
+        if !call.asked.is_empty() {
+            return LocksDecision::GoesOn;
+        }
+        self.leave(ONLY_THREAD);
+        LocksDecision::Ended
+    }
+
+    /// The watchdog of the master that has answered a release hears of it, also of an error: a hold that is left keeps its entry, as the
+    /// protocol says, and everything else takes one out (docs/facts/redisson.md#renewal-entry).
+    pub(crate) fn hear_release_in_watchdog(&mut self, reply: Reply) {
+        if reply != Reply::StillHeld || self.config.protocol.partial_release == PartialRelease::Lower {
+            self.unregister_hold(ONLY_THREAD);
+        }
+    }
+}
