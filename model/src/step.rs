@@ -259,6 +259,7 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
 
 /// A grant may leave the acting master by the holder's release, by a forced release and by expiry. Anything else is a loss.
 /// Observed from outside the rules, so that no rule can forget to say so.
+#[expect(clippy::too_many_lines, reason = "one arm for each action")]
 fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: Action, notes: &mut Notes) {
     let Some(now) = after.acting_master() else { return };
     for hold in before.node(before.group().master()).stored.holders() {

@@ -14,6 +14,7 @@ mod multi;
 mod plain;
 mod read_write;
 mod red;
+mod redisson_red;
 mod reentrant;
 mod scripts;
 mod spin;
@@ -36,6 +37,7 @@ const KINDS: &[kinds::KindProofs] = &[
     multi::PROOFS,
     value_multi::PROOFS,
     red::PROOFS,
+    redisson_red::PROOFS,
     #[cfg(feature = "toy")]
     toy::PROOFS,
 ];

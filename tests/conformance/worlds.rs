@@ -35,7 +35,8 @@ fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
     let issues = LockKind::ALL.iter().find(|kind| kind.facts().tokens.is_there()).expect("a kind that issues tokens");
     let mut worlds = texts.map(|text| scenario("every-fault", &text)).to_vec();
     worlds.push(scenario("every-fault", &COUNTED.replace(KIND, issues.name())));
-    let masters = LockKind::ALL.iter().find(|kind| kind.facts().masters.is_there()).expect("a kind on several masters");
+    let masters =
+        LockKind::ALL.iter().find(|kind| kind.facts().masters.are_several()).expect("a kind on several masters");
     worlds.push(scenario("every-fault", &ON_MASTERS.replace(KIND, masters.name())));
     worlds.extend([MOVED, MOVED_CHANNELS].map(|text| scenario("every-fault", text)));
     let budgets = worlds.iter().flat_map(|scenario| scenario.config.faults.budgets());

@@ -290,7 +290,7 @@ impl FreeRun {
                 && !kind.tokens.is_there()
                 && !kind.parts.is_there()
                 && !kind.value_sets.is_there()
-                && !kind.masters.is_there()
+                && !kind.masters.are_several()
                 && !kind.spins()
         };
         let kinds: Vec<_> = KINDS.iter().filter(|kind| is_split(kind.kind().facts())).collect();

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use lockstep_model::LockKind;
 use lockstep_model::config::{MAX_CLIENTS, MAX_REPLICAS};
+use lockstep_model::locks::Masters;
 use lockstep_sim::exit::Exit;
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::command::lockstep;
@@ -200,15 +201,22 @@ fn the_readme_lists_what_is_not_modelled_yet() {
     let names =
         LockKind::ALL.iter().find(|kind| kind.facts().value_sets.is_there()).expect("a kind with sets of values");
     let with_values = |tables: &str| scenario_with(&format!("lock = \"{}\"", names.name()), "", tables);
-    let masters = LockKind::ALL.iter().find(|kind| kind.facts().masters.is_there()).expect("a kind on several masters");
+    let masters =
+        LockKind::ALL.iter().find(|kind| kind.facts().masters.are_several()).expect("a kind on several masters");
     let with_masters = |time: &str, tables: &str| {
         scenario_with(&format!("lock = \"{}\"", masters.name()), time, &format!("[cluster]\ngroups = 3\n{tables}"))
     };
+    let locks = LockKind::ALL.iter().find(|kind| kind.facts().masters == Masters::Locks).expect("a kind of such locks");
+    let with_master_locks = |time: &str, tables: &str| {
+        scenario_with(&format!("lock = \"{}\"", locks.name()), time, &format!("[cluster]\ngroups = 3\n{tables}"))
+    };
     let others = [
-        (with_masters("", ""), vec!["a red lock with", "another `profile` than `lockstep`"]),
         (with_masters("", &format!("replicas = 2\n{LOCKSTEP}")), vec!["a red lock with", "`replicas = 2`"]),
         (with_masters("", &format!("{LOCKSTEP}[network]\nmode = \"split\"")), vec!["mode = \"split\""]),
         (with_masters("", &format!("{LOCKSTEP}[faults]\ninterrupt = 1")), vec!["`interrupt`"]),
+        (with_master_locks("", ""), vec!["a redisson-red lock with", "a `wait_limit` other than 0"]),
+        (with_master_locks("wait_limit = 0", "[faults]\nlate_ask = 1"), vec!["`late_ask`"]),
+        (with_master_locks("wait_limit = 0", LOCKSTEP), vec!["a `profile` that is not Redisson's"]),
         (of("jump = 4", &format!("[cluster]\nreplicas = 1\nwait_for = 1\n{jumps}")), vec!["clock_jump", "wait_for"]),
         (of("jump = 4", &format!("[cluster]\nreplicas = 1\nmin_replicas = 1\n{jumps}")), vec!["min_replicas"]),
         (

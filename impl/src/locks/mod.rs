@@ -9,6 +9,7 @@ pub mod multi;
 pub mod plain;
 pub mod read_write;
 pub mod red;
+pub mod redisson_red;
 pub mod reentrant;
 pub mod spin;
 #[cfg(feature = "toy")]

@@ -10,7 +10,7 @@
 //! master, also one that never granted, and hides every error. On each master a watchdog of its own renews what that has granted: a part is
 //! an `RLock` of a client of its own.
 //!
-//! Single tries only: a call that waits makes rounds, which are not modelled. Source: docs/facts/family.md#redlock; docs/locks/redisson_red.md.
+//! Single tries only: a call that waits makes rounds, which are not modelled. Source: docs/facts/family.md#redlock.
 
 use super::masters::ONLY_THREAD;
 use super::process::Process;
@@ -98,8 +98,8 @@ impl<Q: InFlight> Process<'_, Q> {
         self.client.is_running() && self.thread(ONLY_THREAD).phase == Phase::SettingTtl && call.asked.has(master)
     }
 
-    /// A master has set the lease, or found no lock: nobody looks at which. An error ends the call (L3 in
-    /// docs/facts/redisson-defects.md).
+    /// A master has set the lease, or found no lock: nobody looks at which. An error ends the call
+    /// (docs/facts/family.md#the-lease-at-the-end-of-redlock).
     pub(crate) fn hear_lease_at(&mut self, call: &mut MastersCall, master: u8, reply: Reply) -> LocksDecision {
         if !matches!(reply, Reply::TtlSet | Reply::NoTtlSet) {
             call.asked = MasterSet::NONE;

@@ -88,9 +88,7 @@ impl Happening {
             Self::ValidityOver => config.looks_at_clock(),
             Self::ReadersShared => config.shares() && config.clients.count > 1,
             // Where several masters are asked, also one client alone may not get most of them.
-            Self::PartsGivenUp if config.asks_masters() => {
-                is_contended(config) || can_fail_at_masters(config)
-            }
+            Self::PartsGivenUp if config.asks_masters() => is_contended(config) || can_fail_at_masters(config),
             Self::PartsGivenUp => config.has_parts() && config.clients.parts.count() > 1 && is_contended(config),
             Self::QueueServed => sleeps && config.queues(),
             Self::DeadHeadRemoved => sleeps && config.queues() && has_rivals(config),

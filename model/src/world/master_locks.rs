@@ -52,12 +52,7 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// A rule of the watchdog that renews on this master.
-    fn at_watchdog<T>(
-        &mut self,
-        client: u8,
-        master: u8,
-        rule: impl FnOnce(&mut Process<'_, Y::InFlight>) -> T,
-    ) -> T {
+    fn at_watchdog<T>(&mut self, client: u8, master: u8, rule: impl FnOnce(&mut Process<'_, Y::InFlight>) -> T) -> T {
         let mut table = self.world.watchdog(client, master);
         swap(&mut self.world.clients.as_mut()[usize::from(client)].renewal, &mut table);
         let result = self.process(client, rule);
@@ -67,6 +62,7 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// A client calls the lock.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(super) fn begin_asking_locks(&mut self, client: u8) -> Reply {
         self.in_call(client, |process, call| process.begin_asking_locks(call));
         Reply::Done
@@ -124,6 +120,7 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// A holder calls `unlock()`.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(super) fn begin_release_of_locks(&mut self, client: u8) -> Reply {
         self.in_call(client, |process, call| process.begin_release_of_locks(call));
         Reply::Done

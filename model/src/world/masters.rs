@@ -58,7 +58,11 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// A rule of the client side about its call.
-    pub(super) fn in_call<T>(&mut self, client: u8, rule: impl FnOnce(&mut Process<'_, Y::InFlight>, &mut MastersCall) -> T) -> T {
+    pub(super) fn in_call<T>(
+        &mut self,
+        client: u8,
+        rule: impl FnOnce(&mut Process<'_, Y::InFlight>, &mut MastersCall) -> T,
+    ) -> T {
         let mut call = self.world.call(client);
         let result = self.process(client, |process| rule(process, &mut call));
         self.world.set_call(client, call);

@@ -237,6 +237,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::GiveBack
         | ActionKind::AskMaster
         | ActionKind::ExtendAt
+        | ActionKind::SetTtlAt
         | ActionKind::HearMaster
         | ActionKind::ReleaseAt
         | ActionKind::ArriveLate

@@ -36,6 +36,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::Release { .. } => "releases",
         Action::AskMaster { .. } => "asks a master",
         Action::ExtendAt { .. } => "extends its lease on a master",
+        Action::SetTtlAt { .. } => "sets its lease on a master",
         Action::HearMaster { .. } => "hears the late reply of a master",
         Action::ReleaseAt { .. } => "releases on a master",
         Action::ArriveLate { .. } => "has a late ask arrive at a master",

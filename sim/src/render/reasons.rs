@@ -111,7 +111,11 @@ pub fn why(trace: &Trace) -> Option<String> {
                 };
                 let masters = state.nodes.iter().filter(|node| node.is_master() && trace.config.asks_masters());
                 let stored = masters.chain(state.acting_master()).flat_map(|master| &master.stored.holders);
-                stored.filter(|lock| !believes(lock)).map(|lock| lock.holder.clone()).collect()
+                let mut holders: Vec<_> =
+                    stored.filter(|lock| !believes(lock)).map(|lock| lock.holder.clone()).collect();
+                // Of several masters more than one may store it.
+                holders.dedup();
+                holders
             });
             let holder = list(&stored);
             format!("the lock stays {holder}'s in every state of the loop, and {holder} will not release it")

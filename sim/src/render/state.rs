@@ -190,10 +190,15 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
 }
 
 /// What a client remembers of its call on several masters.
-fn asks(client: &ClientState) -> String {
+fn asks(config: &Config, client: &ClientState) -> String {
     let Some(call) = &client.call else { return "asks no master".to_owned() };
     let is_releasing = client.threads.iter().any(|thread| thread.phase == Phase::ReleasingMasters);
-    let asked = if is_releasing { "is still to release on" } else { "has asked" };
+    let sets_lease = client.threads.iter().any(|thread| thread.phase == Phase::SettingTtl);
+    let asked = match (is_releasing, sets_lease) {
+        (true, _) => "is still to release on",
+        (false, true) => "is still to set its lease on",
+        (false, false) => "has asked",
+    };
     let sets = [
         (asked, &call.asked),
         ("was granted by", &call.granted),
@@ -205,6 +210,15 @@ fn asks(client: &ClientState) -> String {
     if let Some(unheard) = &call.unheard {
         let reply = if call.unheard_is_grant { "grant" } else { "refusal" };
         says.push(format!("the reply of {unheard}, a {reply}, is under way to it"));
+    }
+    for watchdog in &call.watchdogs {
+        let holds = count(watchdog.holds.into(), "hold");
+        says.push(match watchdog.due_in {
+            Some(left) => {
+                format!("renews {holds} on {}, {}", watchdog.node, within(config, "where its timer fires", left))
+            }
+            None => format!("renews {holds} on {}", watchdog.node),
+        });
     }
     if call.goes_on && is_releasing {
         says.push("another round follows".to_owned());
@@ -221,7 +235,7 @@ fn process(config: &Config, index: u8, client: &ClientState) -> String {
     }
     let mut says = if client.mode == ClientMode::Paused { "PAUSED; ".to_owned() } else { String::new() };
     if config.asks_masters() {
-        says += &asks(client);
+        says += &asks(config, client);
     } else {
         let _ = write!(says, "takes {} for the master", client.master);
     }

@@ -92,6 +92,7 @@ impl CallRounds {
             Action::ArriveLate { client, node } => self.late.get(&(client, usize::from(node))).copied(),
             Action::AskMaster { client, .. }
             | Action::ExtendAt { client, .. }
+            | Action::SetTtlAt { client, .. }
             | Action::SlowReply { client, .. }
             | Action::ReleaseAt { client, .. } => Some(self.of(client)),
             _ => None,

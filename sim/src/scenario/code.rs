@@ -164,9 +164,10 @@ impl Code {
                  wait_for, foreign_release, vanish_key, persist_key, overwrite_key, crash_thread, clocks that jump, lock_objects, named_lease, reentry_lease, \
                  subscribe_to = \"replica\", timers that multiply, missed_renewal = \"tell-holder\" (also of profile = \"lockstep\"), profile = \"redisson-3.15\", or, beside replicas, a bounded lag or ttls = \"relative\"; \
                  a lock over several values together with threads = 2, lock_objects = \"shared\", mode = \"split\", wait_for, a [resource], named_lease, reentry_lease, \
-                 receipts = false, subscribe_to = \"replica\", client_clock_jump, interrupt, or a profile before redisson-3.52; a lock on several masters together with a profile other than lockstep, \
+                 receipts = false, subscribe_to = \"replica\", client_clock_jump, interrupt, or a profile before redisson-3.52; a lock on several masters together with \
                  count = 4, threads = 2, replicas = 2, replicas = 1 with more than three groups, with slow_reply, late_ask, restart_node, pause_node, refuse_writes, break_link, hand_over, wait_for, min_replicas or lock_delay, mode = \"split\", named_lease, reentry_lease, lock_objects = \"shared\", interrupted_wait = \"swallow\", crash_thread, start_client, foreign_release, \
-                 interrupt, client_clock_jump, persist_key or cut_link; stops_at = \"validity\" together with named_lease, reentry_lease or hold_for_ever; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
+                 interrupt, client_clock_jump, persist_key or cut_link; Redisson's lock on several masters (redisson-red) together with a wait_limit other than 0, late_ask, \
+                 timers that multiply, missed_renewal = \"tell-holder\", stops_at = \"validity\" beside a watchdog, or a profile that is not redisson-3.43, 3.52, 4.3 or 4.7; stops_at = \"validity\" together with named_lease, reentry_lease or hold_for_ever; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
                  move_slot together with a lock that has a queue, readers, fencing tokens, several values, parts or masters, mode = \"split\", names = 2, \
                  subscribe_to = \"replica\", replicas = 2, wait_for, min_replicas, restart_node, kill_node, shutdown_node, cut_link, pause_node, hand_over, \
                  refuse_writes, break_link, clock_jump, vanish_key or persist_key, and channels = \"sharded\" together with replicas; \

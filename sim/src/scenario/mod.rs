@@ -17,6 +17,7 @@ mod file;
 mod impossible;
 mod keys;
 mod lock_objects;
+mod master_locks;
 mod names;
 mod parts;
 mod places;

@@ -6,11 +6,12 @@ use lockstep_model::config::{
     ClientSettings, ElapsedTime, InterruptedWait, LockObjects, MAX_CLIENTS_OF_MASTERS, MAX_NODES_OF_MASTERS,
     MAX_REPLICAS_OF_MASTERS, NetworkMode, Profile, StopsAt,
 };
-use lockstep_model::locks::Support;
+use lockstep_model::locks::{Facts, Masters};
 
 use super::code::Code;
 use super::contradiction::{Contradiction, kinds_with};
 use super::error::Problem;
+use super::master_locks;
 use super::parts::{Parts, Sections};
 use super::section::{Entry, Section};
 
@@ -24,20 +25,26 @@ const RENEWAL_SWITCHES: [&str; 4] = ["renewal_timer", "missed_renewal", "failed_
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     let Some(kind) = parts.lock else { return };
     let lock = top.span_of("lock");
-    if let Support::No { why } = kind.facts().masters {
-        note_elsewhere(parts, sections, lock.as_ref(), &format!("{}: {why}", kind.name()));
-        return;
+    match kind.facts().masters {
+        Masters::One => {
+            note_elsewhere(parts, sections, lock.as_ref(), &format!("{}: one master stores it", kind.name()));
+            return;
+        }
+        Masters::Rounds => {
+            note_rounds(parts, top, sections, lock.as_ref());
+            note_extension(parts, sections);
+            note_drift(parts, sections);
+        }
+        Masters::Locks => master_locks::note(parts, top, sections, lock.as_ref()),
     }
     note_masters(parts, sections, lock.as_ref());
-    note_extension(parts, sections);
-    note_drift(parts, sections);
-    note_not_yet(parts, top, sections, lock.as_ref());
+    note_not_yet(parts, sections, lock.as_ref());
 }
 
 /// What has an effect only where several masters are asked.
 fn note_elsewhere(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>, label: &str) {
     let refuse = |section: &Section<'_>, key: &str| {
-        let other = kinds_with(|facts| facts.masters.is_there());
+        let other = kinds_with(|facts| facts.masters.are_several());
         Contradiction::of(section, key, "one master stores this kind of lock")
             .with(lock.cloned(), label.to_owned())
             .note(&format!("remove `{key}`, or use {other}"));
@@ -63,9 +70,32 @@ fn note_masters(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
         let example = "`groups = 3`, the number of independent masters on which the lock is taken";
         sections.cluster.require("groups", Entry::<u8>::Absent, example);
     } else if parts.cluster.is_some_and(|cluster| cluster.groups == 1) {
+        let is_counted = parts.lock.is_some_and(|kind| kind.facts().reentry.is_there());
+        let is_alike = |facts: &Facts| facts.masters == Masters::One && facts.reentry.is_there() == is_counted;
+        let other = kinds_with(is_alike);
         Contradiction::of(&sections.cluster, "groups", "of one master there is no majority")
             .with(lock.cloned(), "this kind of lock is taken on several masters")
-            .note("use groups = 3, or lock = \"plain\", which is what such a lock is on one master");
+            .note(&format!("use groups = 3, or {other}, which is what such a lock is on one master"));
+    }
+}
+
+/// What the published algorithm needs.
+fn note_rounds(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+    for place in sections.places(parts) {
+        if place.said.is_some_and(|said: ClientSettings| said.protocol.profile != Profile::Lockstep) {
+            let library = kinds_with(|facts| facts.masters == Masters::Locks);
+            let help = format!(
+                "use profile = \"lockstep\" in [protocol], or {library}, which is Redisson's lock on several masters"
+            );
+            let reason = "this kind of lock is the algorithm as it was published, and no library's form of it";
+            if place.protocol.span_of("profile").is_some() {
+                Contradiction::of(place.protocol, "profile", reason)
+                    .with(lock.cloned(), "this kind of lock asks in rounds")
+                    .note(&help);
+            } else {
+                Contradiction::of(top, "lock", &format!("{reason}: the usual profile is Redisson's")).note(&help);
+            }
+        }
     }
     for place in sections.places(parts).into_iter().filter(|place| !place.nobody(|own| own.renew_every.is_some())) {
         for key in RENEWAL_SWITCHES {
@@ -111,7 +141,7 @@ fn note_drift(parts: &Parts, sections: &Sections<'_>) {
     }
 }
 
-fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
     let beside = |section: &Section<'_>, key: &str, what: &str, help: &str| {
         let reason = format!("{what} together with a lock on several masters is not modelled yet");
         Contradiction::not_yet(section, key, &reason)
@@ -119,14 +149,6 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock:
             .note(help);
     };
     for place in sections.places(parts) {
-        if place.said.is_some_and(|said: ClientSettings| said.protocol.profile != Profile::Lockstep) {
-            let help = "use profile = \"lockstep\" in [protocol]: the algorithm as it was published";
-            if place.protocol.span_of("profile").is_some() {
-                beside(place.protocol, "profile", "the form of a library", help);
-            } else {
-                beside(top, "lock", "Redisson's form of it (the usual profile)", help);
-            }
-        }
         if place.said.is_some_and(|said| said.reentry_lease.is_some()) {
             beside(place.time, "reentry_lease", "a lease of nested calls", "remove `reentry_lease`");
         }

@@ -67,7 +67,8 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("delay", &["1", "2"], 15, Said::is_split),
     row("profile", OF_ONE_KEY, 20, |said| said.lock().value.is_there()),
     row("profile", OF_PARTS, 60, Said::has_parts),
-    row("profile", &["\"lockstep\""], 100, Said::asks_masters),
+    row("profile", &["\"lockstep\""], 100, Said::asks_in_rounds),
+    row("profile", OF_PARTS, 60, Said::asks_master_locks),
     row("profile", PROFILES, 60, |said| !said.names_values() && !said.has_parts() && !said.asks_masters()),
     row(
         "profile",
@@ -118,7 +119,8 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("refused_lease", &["\"remembered\"", "\"ignored\""], 80, |said| {
         said.is("lock_objects", "\"shared\"") && said.spins()
     }),
-    row("wait_limit", &["0", "0", "1", "2", "3", "4"], 70, |said| !said.spins()),
+    row("wait_limit", &["0"], 100, Said::asks_master_locks),
+    row("wait_limit", &["0", "0", "1", "2", "3", "4"], 70, |said| !said.spins() && !said.asks_master_locks()),
     row("wait_limit", &["0", "1", "2", "3", "4"], 80, |said| said.spins() && !said.is("profile", "\"redisson-3.15\"")),
     row("hold_at_most", TICKS, 40, |_| true),
     row("poll_every", TICKS, 20, |said| !said.publishes() && !said.spins()),
@@ -129,7 +131,9 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("round_lease", &["\"multiplied\"", "\"kept\"", "\"kept\""], 60, |said| {
         said.takes_in_rounds() && !said.has("renew_every")
     }),
-    row("final_lease", &["\"any-hold\"", "\"own-hold\""], 40, |said| said.has_parts() && !said.has("renew_every")),
+    row("final_lease", &["\"any-hold\"", "\"own-hold\""], 40, |said| {
+        (said.has_parts() || said.asks_master_locks()) && !said.has("renew_every")
+    }),
     row("failed_part", &["\"stops\"", "\"goes-on\""], 40, Said::has_parts),
     row("hold_for_ever", FLAG, 5, |said| !said.has("hold_at_most") && !said.shares()),
     // Nodes and their faults.
@@ -252,7 +256,8 @@ pub(super) const ROWS: &[DrawnKey] = &[
     }),
     row("stops_at", &["\"never\"", "\"validity\"", "\"validity\""], 20, |said| {
         let others = ["named_lease", "reentry_lease", "hold_for_ever"];
-        !others.iter().any(|key| said.has(key))
+        let has_watchdogs = said.asks_master_locks() && said.has("renew_every");
+        !others.iter().any(|key| said.has(key)) && !has_watchdogs
     }),
     row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {
         said.some("clock_jump") || said.some("client_clock_jump")
@@ -295,7 +300,7 @@ pub(super) const ROWS: &[DrawnKey] = &[
         said.has("renew_every") && said.has_names() && is_shared
     }),
     row("renewal_timer", &["\"multiplying\""], 10, |said| {
-        said.has("renew_every") && !said.is_split() && !said.shares()
+        said.has("renew_every") && !said.is_split() && !said.shares() && !said.asks_master_locks()
     }),
     row("read_release", &["\"ends-write-renewal\"", "\"own-renewal\""], 40, |said| {
         said.has("renew_every") && said.shares()
@@ -358,7 +363,7 @@ pub(super) const ROWS: &[DrawnKey] = &[
 pub(super) const OWN_ROWS: &[DrawnKey] = &[
     row("lease", TICKS, 40, |said| !said.is("renew_every", "2") && !said.is("renew_every", "3")),
     row("renew_every", &["1", "\"none\""], 30, |_| true),
-    row("wait_limit", &["0", "1", "2", "\"none\""], 30, |said| !said.has_parts()),
+    row("wait_limit", &["0", "1", "2", "\"none\""], 30, |said| !said.has_parts() && !said.asks_master_locks()),
     // Without a limit it makes rounds, and their length is said for all.
     row("wait_limit", &["0", "1", "2"], 30, Said::has_parts),
     row("hold_at_most", TICKS, 30, |said| !said.is("hold_for_ever", "true")),

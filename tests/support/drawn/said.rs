@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lockstep_model::LockKind;
-use lockstep_model::locks::Facts;
+use lockstep_model::locks::{Facts, Masters};
 
 /// What is not modelled beside a lock of several parts, or follows from it.
 const NOT_BESIDE_PARTS: &[&str] = &[
@@ -38,10 +38,6 @@ const NOT_BESIDE_MASTERS: &[&str] = &[
     "reentry_lease",
     "named_lease",
     "lock_objects",
-    "renewal_timer",
-    "missed_renewal",
-    "failed_renewal",
-    "partial_release",
     "cut_link",
     "crash_thread",
     "start_client",
@@ -51,6 +47,12 @@ const NOT_BESIDE_MASTERS: &[&str] = &[
     "client_clock_jump",
     "persist_key",
 ];
+
+/// The same where they are asked in rounds: what one of them answers to an extension changes nothing.
+const NOT_BESIDE_ROUNDS: &[&str] = &["renewal_timer", "missed_renewal", "failed_renewal", "partial_release"];
+
+/// The same where each of them stores a lock of its own.
+const NOT_BESIDE_MASTER_LOCKS: &[&str] = &["drift", "elapsed_time", "late_ask", "missed_renewal"];
 
 /// The same where each of them has a replica.
 const NOT_BESIDE_THEIR_REPLICAS: &[&str] = &[
@@ -173,6 +175,8 @@ impl Said {
         let has_replicas = self.asks_masters() && self.some("replicas");
         self.has_parts() && NOT_BESIDE_PARTS.contains(&key)
             || self.asks_masters() && NOT_BESIDE_MASTERS.contains(&key)
+            || self.asks_in_rounds() && NOT_BESIDE_ROUNDS.contains(&key)
+            || self.asks_master_locks() && NOT_BESIDE_MASTER_LOCKS.contains(&key)
             || has_replicas && NOT_BESIDE_THEIR_REPLICAS.contains(&key)
     }
 
@@ -186,7 +190,17 @@ impl Said {
     }
 
     pub(super) fn asks_masters(&self) -> bool {
-        self.lock().masters.is_there()
+        self.lock().masters.are_several()
+    }
+
+    /// Whether several masters are asked in rounds, as it was published.
+    pub(super) fn asks_in_rounds(&self) -> bool {
+        self.lock().masters == Masters::Rounds
+    }
+
+    /// Whether each of several masters stores a lock of its own.
+    pub(super) fn asks_master_locks(&self) -> bool {
+        self.lock().masters == Masters::Locks
     }
 
     /// Whether its calls may go on in rounds.

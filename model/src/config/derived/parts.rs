@@ -71,6 +71,7 @@ impl Config {
 
     /// Whether the script that sets the lease at the end leaves a hold of somebody else as it is.
     pub(super) fn checks_final_lease(&self, client: u8) -> bool {
-        (self.has_parts() || self.asks_master_locks()) && matches!(self.settings_of(client).protocol.final_lease, FinalLease::OwnHold)
+        (self.has_parts() || self.asks_master_locks())
+            && matches!(self.settings_of(client).protocol.final_lease, FinalLease::OwnHold)
     }
 }

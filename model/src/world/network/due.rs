@@ -17,5 +17,10 @@ pub(in crate::world) fn is_due<Y: Layout>(config: &Config, world: &World<Y>, cli
     let subscribed = world.group().connection(client).subscription();
     let is_muted = world.group().numbered().any(|(index, node)| subscribed == Some(index) && node.is_paused());
     world.has_due_watchdog(config, client)
-        || world.view(config, client).is_due(world.reach(client), can_execute, |request| is_paused(request.node), is_muted)
+        || world.view(config, client).is_due(
+            world.reach(client),
+            can_execute,
+            |request| is_paused(request.node),
+            is_muted,
+        )
 }

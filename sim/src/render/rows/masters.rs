@@ -11,7 +11,7 @@ use super::narrator::Narrator;
 use super::row::Row;
 
 /// The thread of a client that asks several masters.
-const fn lane(client: u8) -> Lane {
+pub(super) const fn lane(client: u8) -> Lane {
     Lane::Thread { client, thread: 0 }
 }
 
@@ -140,6 +140,10 @@ impl Narrator<'_> {
                 let what = format!("{what}, which does not answer{then}");
                 return vec![self.one_way(lane(client), Lane::Node(node), "release", what).lost()];
             }
+            _ if self.config.asks_master_locks() => {
+                let (says, tone, answer) = self.answer_to_release(node);
+                (says, tone, answer + &then)
+            }
             Reply::Released => ("released".to_owned(), Tone::Plain, format!("{master} deletes the key{then}")),
             Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => {
                 let (says, tone, answer) = self.refuses_to_write(node);
@@ -157,7 +161,8 @@ impl Narrator<'_> {
             Reply::Acquired => ("granted".to_owned(), Tone::Plain, format!("{master} grants")),
             Reply::Busy { .. } => {
                 let holder = self.holder_on(node).unwrap_or("somebody");
-                (self.label(), Tone::Odd, format!("{master} refuses: it stores a key of {holder}"))
+                let stores = if self.config.asks_master_locks() { "a lock" } else { "a key" };
+                (self.label(), Tone::Odd, format!("{master} refuses: it stores {stores} of {holder}"))
             }
             Reply::Renewed => ("extended".to_owned(), Tone::Plain, format!("{master} sets the lease anew")),
             Reply::RenewalMissed => {
@@ -167,12 +172,15 @@ impl Narrator<'_> {
         }
     }
 
-    fn call_before(&self, client: u8) -> Option<&CallState> {
+    pub(super) fn call_before(&self, client: u8) -> Option<&CallState> {
         self.before.clients[usize::from(client)].call.as_ref()
     }
 
     /// What a client decides that has heard of the last master.
     fn then(&self, client: u8, is_granted: bool) -> String {
+        if self.config.asks_master_locks() {
+            return self.then_of_locks(client, is_granted);
+        }
         let after = self.thread_after(client, 0);
         if self.is_extension(client) {
             return self.then_holds_on(client, is_granted);
@@ -230,10 +238,13 @@ impl Narrator<'_> {
 
     /// Whether a client that asks its masters is a holder, and extends its lease.
     fn is_extension(&self, client: u8) -> bool {
-        self.before.clients[usize::from(client)].threads[0].holds > 0
+        self.config.extends_in_rounds() && self.before.clients[usize::from(client)].threads[0].holds > 0
     }
 
     fn shows_decision(&self, client: u8, says: String, tone: Tone) -> (String, Tone) {
+        if self.config.asks_master_locks() {
+            return self.shows_locks(client, says, tone);
+        }
         if self.thread_after(client, 0).believes() && !self.is_extension(client) {
             ("HOLDS".to_owned(), Tone::Good)
         } else {

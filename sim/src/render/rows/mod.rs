@@ -6,6 +6,7 @@
 
 mod calls;
 mod lane;
+mod master_locks;
 mod masters;
 mod narrator;
 mod nodes;

@@ -61,6 +61,16 @@ impl Narrator<'_> {
         let name = &self.step.lane;
         let calls = self.own().call_names(self.acting_thread());
         match self.step.action {
+            Action::Acquire { client, .. } if self.config.asks_master_locks() => {
+                self.begin_asking_locks(client, calls.try_acquire)
+            }
+            Action::Release { client, .. } if self.config.asks_master_locks() => {
+                self.begin_release_of_locks(client, calls.release)
+            }
+            Action::ExtendAt { client, node } if self.config.asks_master_locks() => {
+                self.renew_lock_at(client, node, calls.renew)
+            }
+            Action::SetTtlAt { client, node } => self.set_ttl_at(client, node),
             Action::Acquire { client, .. } if self.config.asks_masters() => {
                 self.begin_round(client, calls.acquire, &format!("{name} asks for the lock"))
             }

@@ -134,6 +134,7 @@ impl Player {
             | Action::NextPart { .. }
             | Action::AskMaster { .. }
             | Action::ExtendAt { .. }
+            | Action::SetTtlAt { .. }
             | Action::HearMaster { .. }
             | Action::ReleaseAt { .. }
             | Action::ArriveLate { .. }

@@ -412,7 +412,7 @@ impl Target for RedissonClients {
                 if testbed.findings.is_over() {
                     return Ok(None);
                 }
-                match ClientPart::of_step(step.step) {
+                match ClientPart::of_step(&self.config, step.step) {
                     // No version leaves the queue: a model that does is contradicted by the request that does not come.
                     ClientPart::Asks(verb) => self.ask((client, Some(thread)), verb, step, testbed),
                     _ => Ok(None),

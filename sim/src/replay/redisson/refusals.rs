@@ -36,10 +36,13 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     let refused = |reason: String| Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
     if translation_of(config.lock).redisson().object.is_none() {
         if config.asks_masters() {
-            let other = "its lock on several masters is another one (RedissonRedLock), which is not modelled yet";
+            let other = "its lock on several masters is another one (RedissonRedLock): lock = \"redisson-red\"";
             return refused(other.to_owned());
         }
         return refused(format!("it has no {} lock", config.lock.facts().name));
+    }
+    if config.asks_master_locks() {
+        return refused("its lock on several masters is replayed by our own scripts only yet".to_owned());
     }
     let program = &program.of_world(config);
     if let Some(reason) = refused_move(config) {

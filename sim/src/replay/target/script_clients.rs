@@ -87,7 +87,7 @@ impl Target for ScriptClients {
             self.messages.expect_published(step, usize::from(node), None);
             self.messages.read(testbed)?;
         }
-        match ClientPart::of_step(step.step) {
+        match ClientPart::of_step(&self.config, step.step) {
             ClientPart::Asks(verb) => {
                 let request = if self.config.asks_masters() {
                     let round = testbed.rounds.asked_in(step.step.action);

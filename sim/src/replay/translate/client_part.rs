@@ -3,7 +3,7 @@
 
 use lockstep_model::client::Slot;
 use lockstep_model::trace::{RequestState, State, TraceStep};
-use lockstep_model::{Action, Reply};
+use lockstep_model::{Action, Config, Reply};
 
 /// A client and the slot of its request.
 pub type RequestKey = (u8, Slot);
@@ -104,13 +104,14 @@ pub enum ClientPart {
 
 impl ClientPart {
     /// Of this step: also an interrupted waiter may ask to leave the queue, and then it is answered.
-    pub fn of_step(step: &TraceStep) -> Self {
+    pub fn of_step(config: &Config, step: &TraceStep) -> Self {
+        let is_holder = |client: u8| step.state.clients[usize::from(client)].threads[0].holds > 0;
         match step.action {
             Action::Interrupt { client, thread } if step.answer != Reply::Interrupted => {
                 Self::Asks(ScriptVerb::LeaveQueue { client, thread })
             }
             // Of what a client asks slowly: a holder extends its lease.
-            Action::SlowReply { client, .. } if step.state.clients[usize::from(client)].threads[0].holds > 0 => {
+            Action::SlowReply { client, .. } if config.extends_in_rounds() && is_holder(client) => {
                 Self::Asks(ScriptVerb::Renew { client })
             }
             action => Self::of(action),
@@ -135,6 +136,7 @@ impl ClientPart {
             Action::Undo { client, thread } => Self::Asks(ScriptVerb::Undo { client, thread }),
             Action::GiveUp { client, thread } => Self::Asks(ScriptVerb::LeaveQueue { client, thread }),
             Action::SetTtl { client, thread } => Self::Asks(ScriptVerb::SetTtl { client, thread }),
+            Action::SetTtlAt { client, .. } => Self::Asks(ScriptVerb::SetTtl { client, thread: 0 }),
             Action::ReadToken { client, thread } => Self::Asks(ScriptVerb::ReadToken { client, thread }),
             Action::Renew { client } | Action::RenewAcknowledged { client } | Action::ExtendAt { client, .. } => Self::Asks(ScriptVerb::Renew { client }),
             Action::ForceRelease { .. } => Self::Asks(ScriptVerb::ForceRelease),

@@ -12,6 +12,7 @@ mod plain;
 pub mod protocol;
 mod read_write;
 mod red;
+mod redisson_red;
 mod reentrant;
 pub mod replies;
 mod request;
@@ -41,6 +42,7 @@ pub const KINDS: &[&dyn Translation] = &[
     &multi::MultiTranslation,
     &value_multi::ValueMultiTranslation,
     &red::RedTranslation,
+    &redisson_red::RedissonRedTranslation,
     #[cfg(feature = "toy")]
     &toy::ToyTranslation,
 ];

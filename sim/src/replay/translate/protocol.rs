@@ -4,6 +4,7 @@
 use lockstep_model::config::{
     AcquireRule, Downgrade, ExtendRule, FinalLease, ReadRenewal, ReleaseRule, TokenRule, ValueSet,
 };
+use lockstep_model::locks::Masters;
 use lockstep_model::{Action, ActionKind};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
@@ -56,7 +57,8 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
     let acquire = words(&translation.acquire(&with_receipts, &caller));
     let mut rows = vec![row(ProtocolPart::Acquire, acquire, redisson.acquire)];
     let apart = RequestContext { acquire: AcquireRule::SetnxExpire, ..context(false) };
-    if let Some(set_ttl) = translation.set_ttl(&apart, &caller).filter(|_| facts.parts.is_there()) {
+    let sets_it_last = facts.parts.is_there() || facts.masters == Masters::Locks;
+    if let Some(set_ttl) = translation.set_ttl(&apart, &caller).filter(|_| sets_it_last) {
         rows.push(row(ProtocolPart::SetTtl, words(&set_ttl), "RedissonExpirable.expireAsync of each part"));
         let own = RequestContext { final_lease_rule: FinalLease::OwnHold, ..context(true) };
         let asked = translation.set_ttl(&own, &caller).map(|own| words(&own)).unwrap_or_default();
@@ -89,8 +91,8 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
     if has_bare {
         rows.push(row(ProtocolPart::Release, format!("release = \"delete\": {bare}"), "(none; DEL)"));
     }
-    // No extension of a lock on several masters is modelled yet.
-    if !facts.masters.is_there() {
+    // What a round asks of each master to extend a lease stands in docs/locks/red.md.
+    if facts.masters != Masters::Rounds {
         let renew = words(&translation.renew(&with_receipts, &caller));
         let overwrite = RequestContext { extend: ExtendRule::Overwrite, ..context(true) };
         let overwrite = words(&translation.renew(&overwrite, &caller));
@@ -282,7 +284,7 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         | ActionKind::ReleaseAt
         | ActionKind::ForeignRelease
         | ActionKind::Undo => Release,
-        ActionKind::SetTtl => SetTtl,
+        ActionKind::SetTtl | ActionKind::SetTtlAt => SetTtl,
         ActionKind::ReadToken => ReadToken,
         ActionKind::Renew | ActionKind::RenewAcknowledged | ActionKind::ExtendAt => Renew,
         ActionKind::ForceRelease => ForceRelease,

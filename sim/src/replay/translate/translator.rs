@@ -253,7 +253,8 @@ impl Translator {
 
     /// What is asked of one of several masters in this round of a client's call; `None` if nothing is sent.
     pub fn request_of_round(&self, step: &TraceStep, verb: ScriptVerb, round: Option<u8>) -> Option<ScriptRequest> {
-        let acquire = Some(round.filter(|_| step.answer != Reply::Unreachable)?);
+        let is_sent = !matches!(step.answer, Reply::NothingToRenew | Reply::Unreachable);
+        let acquire = Some(round.filter(|_| is_sent)?);
         let caller_of =
             |client, thread| ScriptCaller { acquire, ..self.caller(client, thread, None, self.now_ms(step)) };
         match verb {
@@ -263,6 +264,9 @@ impl Translator {
             ScriptVerb::Release { client, thread } => {
                 let release_id = format!("release-{}", step.number);
                 Some(self.translation.release(self.context(client), &caller_of(client, thread), &release_id))
+            }
+            ScriptVerb::SetTtl { client, thread } => {
+                self.translation.set_ttl(self.context(client), &caller_of(client, thread))
             }
             ScriptVerb::Renew { client } => Some(self.translation.renew(self.context(client), &caller_of(client, 0))),
             _ => None,

@@ -57,8 +57,6 @@ fn what_belongs_to_it_is_refused_beside_a_lock_on_one_master() {
 #[test]
 fn what_is_not_modelled_beside_it_is_refused() {
     for text in [
-        with("", "", "", "").replace("lockstep", "redisson-4.7"),
-        with("", "", "", "").replace("[protocol]\nprofile = \"lockstep\"\n", ""),
         with("", "threads = 2", "", ""),
         with("", "", "", "").replace("count = 2", "count = 4"),
         with("", "", "replicas = 2", ""),
@@ -80,6 +78,71 @@ fn what_is_not_modelled_beside_it_is_refused() {
         with("", "", "", "[faults]\nforeign_release = 1"),
         with("", "", "", "[faults]\ninterrupt = 1"),
         with("", "", "", "[faults]\npersist_key = 1"),
+    ] {
+        assert_eq!(codes(&text), [Code::NotModelled], "{text}");
+    }
+}
+
+/// The algorithm as it was published is no library's: Redisson's lock is a kind of its own, and a message says which.
+#[test]
+fn the_published_algorithm_has_no_profile_of_a_library() {
+    let of_library = with("", "", "", "").replace("lockstep", "redisson-4.7");
+    let usual = with("", "", "", "").replace("[protocol]\nprofile = \"lockstep\"\n", "");
+    for text in [of_library, usual] {
+        assert_eq!(codes(&text), [Code::Impossible], "{text}");
+        assert!(picture(&text).contains("lock = \"redisson-red\""), "{}", picture(&text));
+    }
+}
+
+/// Redisson's lock on several masters, whose calls are single tries.
+fn of_redisson(time: &str, clients: &str, rest: &str) -> String {
+    format!(
+        "story = \"s\"\nlock = \"redisson-red\"\n[time]\nlease = 3\nwait_limit = 0\n{time}\n[clients]\ncount = 2\n{clients}\n\
+         [cluster]\ngroups = 3\n{rest}"
+    )
+}
+
+#[test]
+fn redisson_s_lock_on_several_masters_is_read_with_what_belongs_to_it() {
+    let text = of_redisson(
+        "",
+        "max_holds = 2",
+        "[protocol]\nfinal_lease = \"own-hold\"\n[faults]\nlose_ask = 1\nslow_reply = 1",
+    );
+    let config = read(&text).config;
+    assert_eq!((config.cluster.groups, config.majority(), config.clients.max_holds), (3, 2, 2));
+    assert!(config.sets_lease_at_masters());
+    let watched =
+        read(&of_redisson("renew_every = 1", "", "replicas = 1\n[protocol]\nfailed_renewal = \"forget\"")).config;
+    assert!(!watched.sets_lease_at_masters());
+    assert_eq!(watched.all_nodes(), 6);
+}
+
+#[test]
+fn what_has_no_effect_on_redisson_s_lock_on_several_masters_is_refused() {
+    for text in [
+        of_redisson("drift = 1", "", ""),
+        of_redisson("", "", "[protocol]\nelapsed_time = \"checked\""),
+        of_redisson("renew_every = 1", "", "[protocol]\nfinal_lease = \"own-hold\""),
+        of_redisson("", "", "").replace("groups = 3", "groups = 1"),
+    ] {
+        assert_eq!(codes(&text), [Code::Impossible], "{text}");
+    }
+}
+
+#[test]
+fn what_is_not_modelled_beside_redisson_s_lock_on_several_masters_is_refused() {
+    for text in [
+        of_redisson("", "", "").replace("wait_limit = 0\n", ""),
+        of_redisson("", "", "").replace("wait_limit = 0", "wait_limit = 2"),
+        of_redisson("", "", "[protocol]\nprofile = \"redisson-3.15\""),
+        of_redisson("", "", "[protocol]\nprofile = \"lockstep\""),
+        of_redisson("", "", "[faults]\nlate_ask = 1"),
+        of_redisson("renew_every = 1", "", "[protocol]\nmissed_renewal = \"tell-holder\""),
+        of_redisson("renew_every = 1", "", "[protocol]\nrenewal_timer = \"multiplying\""),
+        of_redisson("renew_every = 1", "stops_at = \"validity\"", ""),
+        of_redisson("", "threads = 2", ""),
+        of_redisson("", "", "[network]\nmode = \"split\""),
     ] {
         assert_eq!(codes(&text), [Code::NotModelled], "{text}");
     }

@@ -102,6 +102,7 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::NextPart { .. }
             | Action::AskMaster { .. }
             | Action::ExtendAt { .. }
+            | Action::SetTtlAt { .. }
             | Action::HearMaster { .. }
             | Action::ReleaseAt { .. }
             | Action::ArriveLate { .. }

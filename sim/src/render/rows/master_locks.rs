@@ -1,0 +1,137 @@
+//! A client that asks several masters, each of which stores a lock of its own.
+
+use lockstep_model::client::Phase;
+use lockstep_model::trace::node_name;
+use lockstep_model::{Happening, Reply};
+
+use super::super::paint::Tone;
+use super::lane::Lane;
+use super::masters::lane;
+use super::narrator::Narrator;
+use super::row::Row;
+
+impl Narrator<'_> {
+    /// A call begins.
+    pub(super) fn begin_asking_locks(&self, client: u8, call: &str) -> Vec<Row> {
+        let asks = if self.thread_before(client, 0).holds > 0 { "asks to enter again" } else { "asks for the lock" };
+        let what = format!("{} {asks}: it will ask the masters, each for a lock of its own", self.step.lane);
+        self.alone(lane(client), call, Tone::Plain, what)
+    }
+
+    /// A holder calls `unlock()`.
+    pub(super) fn begin_release_of_locks(&self, client: u8, call: &str) -> Vec<Row> {
+        let counts_on = match self.thread_after(client, 0).holds {
+            0 => "it counts on nothing from now on",
+            _ => "it counts on one hold less from now on",
+        };
+        let what = format!("{} releases: {counts_on}, and will release on each master", self.step.lane);
+        self.alone(lane(client), call, Tone::Plain, what)
+    }
+
+    /// A client that has most of the masters sets its lease on one of them.
+    pub(super) fn set_ttl_at(&self, client: u8, node: u8) -> Vec<Row> {
+        let (name, master) = (&self.step.lane, node_name(node));
+        let what = format!("{name} sets its lease on {master}");
+        let then = self.then_of_locks(client, false);
+        let (says, tone, answer) = match self.step.answer {
+            Reply::Unreachable => {
+                let what = format!("{what}, which does not answer{then}");
+                return vec![self.one_way(lane(client), Lane::Node(node), "set lease", what).lost()];
+            }
+            Reply::TtlSet => match self.holder_on(node).filter(|holder| holder != name) {
+                Some(holder) => {
+                    ("set".to_owned(), Tone::Bad, format!("{master} sets that of {holder}, which has the lock there"))
+                }
+                None => ("set".to_owned(), Tone::Plain, format!("{master} sets it")),
+            },
+            Reply::NoTtlSet => (self.label(), Tone::Odd, format!("{master} finds no lock, and changes nothing")),
+            _ => self.refuses_to_write(node),
+        };
+        let (says, tone) = self.shows_locks(client, says, tone);
+        self.request(lane(client), node, "set lease", what, (says, tone, answer + &then))
+    }
+
+    /// The timer of a client for one master fires.
+    pub(super) fn renew_lock_at(&self, client: u8, node: u8, call: &str) -> Vec<Row> {
+        let (name, master) = (&self.step.lane, node_name(node));
+        let what = format!("{name}'s timer for {master} fires");
+        let (says, tone, answer) = match self.step.answer {
+            Reply::NothingToRenew => {
+                return self.alone(
+                    lane(client),
+                    call,
+                    Tone::Plain,
+                    format!("{what}: there is nothing to renew, and it stops"),
+                );
+            }
+            Reply::Unreachable => {
+                let what = format!("{what}, and {master} does not answer");
+                return vec![self.one_way(lane(client), Lane::Node(node), call, what).lost()];
+            }
+            Reply::Renewed => ("renewed".to_owned(), Tone::Plain, format!("{master} renews")),
+            Reply::RenewalMissed => {
+                let answer = format!("{master} stores no lock of {name}, which is not told");
+                (self.label(), Tone::Odd, answer)
+            }
+            _ => self.refuses_to_write(node),
+        };
+        self.request(lane(client), node, call, what, (says, tone, answer))
+    }
+
+    /// What a client decides that has heard of a master, or does not reach it.
+    pub(super) fn then_of_locks(&self, client: u8, is_granted: bool) -> String {
+        let (before, after) = (self.thread_before(client, 0), self.thread_after(client, 0));
+        let call = self.call_before(client);
+        let (name, masters) = (&self.step.lane, self.config.cluster.groups);
+        let granted = call.map_or(0, |call| call.granted.len()) + usize::from(is_granted);
+        let have = if granted == 1 { "has" } else { "have" };
+        if after.holds > before.holds {
+            let others = self.others_believe(name);
+            return match before.phase {
+                Phase::SettingTtl => format!("; that was the last one: {name} holds{others}"),
+                _ if before.holds > 0 => {
+                    format!("; {granted} of {masters} masters have granted: {name} has entered again")
+                }
+                _ => format!("; {granted} of {masters} masters have granted: {name} holds{others}"),
+            };
+        }
+        match (before.phase, after.phase) {
+            (Phase::SettingTtl, Phase::Idle) => {
+                format!("; the error ends the call of {name}, which does not hold, and gives nothing back")
+            }
+            (Phase::AskingMasters | Phase::HearingMaster, Phase::SettingTtl) => {
+                format!("; {granted} of {masters} masters have granted: {name} sets its lease on them")
+            }
+            (Phase::AskingMasters | Phase::HearingMaster, Phase::ReleasingMasters) => {
+                format!(
+                    "; {granted} of {masters} {have} granted, and too many have not: {name} gives back what it was granted"
+                )
+            }
+            (Phase::AskingMasters | Phase::HearingMaster, Phase::Idle) => {
+                format!("; {granted} of {masters} {have} granted, and too many have not: {name} does not hold")
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// What a picture shows of an answer, or that its client holds.
+    pub(super) fn shows_locks(&self, client: u8, says: String, tone: Tone) -> (String, Tone) {
+        let (before, after) = (self.thread_before(client, 0), self.thread_after(client, 0));
+        let has_entered = self.has(Happening::Granted) || self.has(Happening::Reentered);
+        if after.holds > before.holds && has_entered { ("HOLDS".to_owned(), Tone::Good) } else { (says, tone) }
+    }
+
+    /// What a master answers to a release.
+    pub(super) fn answer_to_release(&self, node: u8) -> (String, Tone, String) {
+        let master = node_name(node);
+        match self.step.answer {
+            Reply::Released => ("released".to_owned(), Tone::Plain, format!("{master} deletes the lock")),
+            Reply::StillHeld => ("still held".to_owned(), Tone::Plain, format!("{master} counts one hold less")),
+            Reply::NotHeld => {
+                let answer = format!("{master} stores no lock of {}, which looks at no answer", self.step.lane);
+                (self.label(), Tone::Odd, answer)
+            }
+            _ => self.refuses_to_write(node),
+        }
+    }
+}
