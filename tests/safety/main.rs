@@ -20,6 +20,7 @@ mod interrupts;
 mod judge;
 mod late_writes;
 mod laws;
+mod master_locks;
 mod masters;
 mod mutants;
 mod named_locks;

@@ -49,7 +49,7 @@ fn complaints(paths: &[&str]) -> Vec<String> {
             places(kind)
                 .into_iter()
                 .filter(|place| !exists(place))
-                .filter(|place| !(WITHOUT_SCRIPTS.contains(&kind) && place.starts_with("impl/scripts/")))
+                .filter(move |place| !(WITHOUT_SCRIPTS.contains(&kind) && place.starts_with("impl/scripts/")))
                 .map(move |place| format!("{kind}: {place} is missing"))
         })
         .collect()

@@ -1,0 +1,177 @@
+//! Redisson's lock on several masters, step by step, as runs of it went (docs/facts/family.md#redlock), and in worlds whose verdicts can be
+//! worked out by hand.
+
+use lockstep_model::{Action, AnyWorld, Config, Property, Verdict};
+use lockstep_sim::scenario::Scenario;
+
+use crate::verdict_on;
+
+/// The client that these histories are about, and the thread that it has.
+const CLIENT: u8 = 0;
+const A: Action = Action::Acquire { client: CLIENT, thread: 0 };
+const UNLOCK: Action = Action::Release { client: CLIENT, thread: 0 };
+
+fn world_of(groups: u8, time: &str, clients: &str, faults: &str) -> Scenario {
+    let text = format!(
+        "story = 'Masters.'\nlock = 'redisson-red'\n[time]\nlease = 3\nwait_limit = 0\n{time}\n[clients]\n{clients}\n\
+         [cluster]\ngroups = {groups}\n[faults]\n{faults}"
+    );
+    Scenario::parse("masters", &text).unwrap_or_else(|error| panic!("{}", error.report(false)))
+}
+
+/// A history, and what can be seen after it.
+struct History {
+    config: Config,
+    world: AnyWorld,
+}
+
+impl History {
+    fn of(scenario: &Scenario) -> Self {
+        Self { config: scenario.config, world: AnyWorld::initial(&scenario.config) }
+    }
+
+    fn then(mut self, actions: impl IntoIterator<Item = Action>) -> Self {
+        for action in actions {
+            assert!(self.can(action), "{action:?} cannot happen");
+            self.world = self.world.step(&self.config, action).expect("it can happen").world;
+        }
+        self
+    }
+
+    /// Whether it can go on like this; also the engine must try what can.
+    fn can(&self, action: Action) -> bool {
+        let can = self.world.step(&self.config, action).is_some();
+        assert!(!can || self.world.let_through(&self.config).contains(&action), "{action:?} is ruled out");
+        can
+    }
+
+    /// How often each master stores the client.
+    fn counts(&self) -> Vec<u8> {
+        let of_client = |holder: &str| holder.starts_with('A');
+        let state = self.world.state(&self.config);
+        let count = |holds: &[lockstep_model::trace::Hold]| {
+            holds.iter().find(|hold| of_client(&hold.holder)).map_or(0, |hold| hold.count)
+        };
+        state.nodes.iter().map(|node| count(&node.stored.holders)).collect()
+    }
+
+    /// How often the client believes that it holds.
+    fn holds(&self) -> u8 {
+        self.world.state(&self.config).clients[0].threads[0].holds
+    }
+
+    /// The masters on which the client renews something.
+    fn renewed_on(&self) -> Vec<String> {
+        let call = self.world.state(&self.config).clients[0].call.clone().unwrap_or_default();
+        call.watchdogs.into_iter().filter(|watchdog| watchdog.holds > 0).map(|watchdog| watchdog.node).collect()
+    }
+
+    fn keeps(&self, property: Property) -> bool {
+        self.world.keeps(property)
+    }
+}
+
+const fn ask(node: u8) -> Action {
+    Action::AskMaster { client: CLIENT, node }
+}
+
+const fn lose(node: u8) -> Action {
+    Action::LoseAsk { client: CLIENT, node }
+}
+
+const fn set_lease(node: u8) -> Action {
+    Action::SetTtlAt { client: CLIENT, node }
+}
+
+const fn release(node: u8) -> Action {
+    Action::ReleaseAt { client: CLIENT, node }
+}
+
+fn releases() -> impl Iterator<Item = Action> {
+    [UNLOCK].into_iter().chain((0..3).map(release))
+}
+
+/// Of five, m1 to m3 have granted and m4 has failed: m5 is not asked.
+#[test]
+fn a_master_that_fails_when_most_have_granted_ends_the_asking() {
+    let five = History::of(&world_of(5, "renew_every = 1", "count = 1", "lose_ask = 2\n"));
+    let asked = five.then([A, ask(0), ask(1), ask(2)]);
+    assert_eq!(asked.holds(), 0, "two more are to be asked: each may grant");
+    let ended = asked.then([lose(3)]);
+    assert_eq!((ended.holds(), ended.counts()), (1, vec![1, 1, 1, 0, 0]));
+    assert!(!ended.can(ask(4)));
+    // A failure before that is passed over.
+    let passed_over = History::of(&world_of(5, "", "count = 1", "lose_ask = 2\n")).then([A, lose(0), lose(1)]);
+    let all_others = passed_over.then([ask(2), ask(3), ask(4)]);
+    assert_eq!(all_others.counts(), [0, 0, 1, 1, 1]);
+}
+
+/// One failure more than may be: what was granted is given back, and the others are neither asked nor released.
+#[test]
+fn a_failure_too_many_gives_back_what_was_granted_and_asks_nobody_else() {
+    let gives_up = History::of(&world_of(3, "", "count = 1", "lose_ask = 2\n")).then([A, lose(0), ask(1), lose(2)]);
+    assert!(!gives_up.can(release(0)) && !gives_up.can(release(2)));
+    let ended = gives_up.then([release(1)]);
+    assert_eq!((ended.holds(), ended.counts()), (0, vec![0, 0, 0]));
+    assert!(ended.keeps(Property::AllOrNone));
+    let early = History::of(&world_of(3, "", "count = 1", "lose_ask = 2\n")).then([A, lose(0), lose(1)]);
+    assert!(!early.can(ask(2)) && early.can(A), "nothing was granted: the call is over");
+}
+
+/// The table of docs/facts/family.md#a-release-of-every-part.
+#[test]
+fn an_inner_release_takes_back_more_than_the_inner_call_took() {
+    let world = world_of(3, "renew_every = 1", "count = 2\nmax_holds = 2", "lose_ask = 2\n");
+    let outer = History::of(&world).then([A, ask(0), ask(1), ask(2)]);
+    assert_eq!(outer.counts(), [1, 1, 1]);
+    let inner = outer.then([A, lose(0), ask(1), ask(2)]);
+    assert_eq!((inner.holds(), inner.counts()), (2, vec![1, 2, 2]));
+    let released = inner.then(releases());
+    assert_eq!((released.holds(), released.counts()), (1, vec![0, 1, 1]));
+    assert_eq!(released.renewed_on(), ["n2", "n3"]);
+    let second = released.then([A, ask(0), lose(1), ask(2)]).then(releases());
+    assert_eq!((second.holds(), second.counts()), (1, vec![0, 0, 1]));
+    let [first, other] = [0, 1].map(|node| Action::AskMaster { client: 1, node });
+    let both =
+        second.then([Action::Acquire { client: 1, thread: 0 }, first, other, Action::AskMaster { client: 1, node: 2 }]);
+    assert!(!both.keeps(Property::OneBeliever), "no master lost data, no lease was over, and no clock moved");
+}
+
+/// A call that names a lease sets it on each master that has granted; an error there ends the call, and leaves what it was granted.
+#[test]
+fn an_error_at_the_end_ends_the_call_and_gives_nothing_back() {
+    let has_most = History::of(&world_of(3, "", "count = 1", "lose_ask = 1\n")).then([A, ask(0), ask(1), ask(2)]);
+    assert_eq!(has_most.holds(), 0, "it sets its lease first");
+    let thrown = has_most.then([set_lease(1), lose(0)]);
+    assert_eq!((thrown.holds(), thrown.counts()), (0, vec![1, 1, 1]));
+    assert!(!thrown.can(set_lease(2)) && !thrown.keeps(Property::AllOrNone));
+    // The control: without a lease there is no end to fail.
+    let watched = History::of(&world_of(3, "renew_every = 1", "count = 1", "lose_ask = 1\n"));
+    let held = watched.then([A, ask(0), ask(1), lose(2)]);
+    assert_eq!((held.holds(), held.keeps(Property::AllOrNone)), (1, true));
+}
+
+/// Each master has a watchdog of its own: one whose lock is gone tells nobody, and the others go on.
+#[test]
+fn each_master_is_renewed_by_a_watchdog_of_its_own() {
+    let world = world_of(3, "renew_every = 1", "count = 1", "crash_node = 1\nrestart_node = 1\nlose_ask = 1\n");
+    let held = History::of(&world).then([A, ask(0), ask(1), lose(2)]);
+    assert_eq!(held.renewed_on(), ["n1", "n2"]);
+    let forgotten = held.then([Action::CrashNode { node: 0 }, Action::RestartNode { node: 0 }, Action::Tick]);
+    assert!(!forgotten.can(Action::Tick), "its timers fire before time passes");
+    let renew = |node| Action::ExtendAt { client: CLIENT, node };
+    let renewed = forgotten.then([renew(0), renew(1)]);
+    assert!(!renewed.can(renew(2)));
+    assert_eq!((renewed.counts(), renewed.holds()), (vec![0, 1, 0], 1), "it counts on a lock that one master stores");
+    assert_eq!(renewed.renewed_on(), ["n2"]);
+}
+
+/// Two majorities have a master in common: of an even number two, so that one that forgets is not enough.
+#[test]
+fn one_master_that_forgets_is_enough_for_two_majorities_of_an_odd_number_of_masters_only() {
+    const RESTART: &str = "crash_node = 1\nrestart_node = 1\n";
+    for (groups, expected) in [(2, Verdict::Holds), (3, Verdict::Violated), (4, Verdict::Holds)] {
+        let world = world_of(groups, "hold_at_most = 1", "count = 2\nacquires = 1", RESTART);
+        assert_eq!(verdict_on(&world, Property::OneBeliever), expected, "{groups} masters");
+    }
+}
