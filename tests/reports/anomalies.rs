@@ -352,6 +352,24 @@ const GROUPS: [AnomalyGroup; 15] = [
         ],
     },
     AnomalyGroup {
+        heading: "Several masters, each with a lock of its own",
+        about: "Redisson's lock on several masters (`RedissonRedLock`), which looks at no elapsed time and releases everywhere.",
+        scenarios: &[
+            "redisson-red-reply-past-the-lease",
+            "redisson-red-final-lease-cuts-another-hold",
+            "redisson-red-final-lease-of-its-own-hold",
+            "redisson-red-error-at-the-end",
+            "redisson-red-one-master-dies",
+            "redisson-red-inner-release-takes-more",
+            "redisson-red-restart-without-data",
+            "redisson-red-restart-with-fsync",
+            "redisson-red-clock-jump",
+            "redisson-red-failover-of-one-master",
+            "redisson-red-pause-longer-than-lease",
+            "redisson-red-master-refuses-writes",
+        ],
+    },
+    AnomalyGroup {
         heading: "Spinning",
         about: "Waiters that no message wakes and that sleep through their limit, and a lock object that remembers a refused call.",
         scenarios: &[
@@ -393,6 +411,7 @@ const GROUPS: [AnomalyGroup; 15] = [
 const AT_ONCE: ScenarioLine = ("cluster", "lag", "0");
 const SOON: ScenarioLine = ("cluster", "failover_within", "0");
 const FENCED: ScenarioLine = ("resource", "fencing", "\"ideal\"");
+const ON_DISK: ScenarioLine = ("cluster", "fsync", "\"always\"");
 const COORDINATED: ScenarioLine = ("cluster", "promote", "\"coordinated\"");
 const NO_TICK: ScenarioLine = ("cluster", "hand_over_timeout", "0");
 const A_PERIOD_MORE: ScenarioLine = ("time", "lease", "4");
@@ -427,7 +446,10 @@ const ALLOWED_FOR: ScenarioLine = ("time", "drift", "1");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 55] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 58] = [
+    ("redisson-red-failover-of-one-master", &[AT_ONCE]),
+    ("redisson-red-final-lease-cuts-another-hold", &[OF_ITS_OWN_HOLD]),
+    ("redisson-red-restart-without-data", &[ON_DISK]),
     ("red-write-arrives-after-the-next-holder-s", &[FENCED]),
     ("red-extension-loses-majority-never-stops", &[BY_ITS_CLOCK]),
     ("red-failover-of-one-master", &[AT_ONCE]),
