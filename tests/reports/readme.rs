@@ -11,7 +11,7 @@ use std::path::Path;
 
 use lockstep_model::LockKind;
 use lockstep_model::config::{MAX_CLIENTS, MAX_REPLICAS};
-use lockstep_model::locks::Masters;
+use lockstep_model::locks::StoringMasters;
 use lockstep_sim::exit::Exit;
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::command::lockstep;
@@ -206,7 +206,8 @@ fn the_readme_lists_what_is_not_modelled_yet() {
     let with_masters = |time: &str, tables: &str| {
         scenario_with(&format!("lock = \"{}\"", masters.name()), time, &format!("[cluster]\ngroups = 3\n{tables}"))
     };
-    let locks = LockKind::ALL.iter().find(|kind| kind.facts().masters == Masters::Locks).expect("a kind of such locks");
+    let locks =
+        LockKind::ALL.iter().find(|kind| kind.facts().masters == StoringMasters::Locks).expect("a kind of such locks");
     let with_master_locks = |time: &str, tables: &str| {
         scenario_with(&format!("lock = \"{}\"", locks.name()), time, &format!("[cluster]\ngroups = 3\n{tables}"))
     };

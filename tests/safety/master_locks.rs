@@ -20,12 +20,12 @@ fn world_of(groups: u8, time: &str, clients: &str, faults: &str) -> Scenario {
 }
 
 /// A history, and what can be seen after it.
-struct History {
+struct MastersHistory {
     config: Config,
     world: AnyWorld,
 }
 
-impl History {
+impl MastersHistory {
     fn of(scenario: &Scenario) -> Self {
         Self { config: scenario.config, world: AnyWorld::initial(&scenario.config) }
     }
@@ -94,14 +94,14 @@ fn releases() -> impl Iterator<Item = Action> {
 /// Of five, m1 to m3 have granted and m4 has failed: m5 is not asked.
 #[test]
 fn a_master_that_fails_when_most_have_granted_ends_the_asking() {
-    let five = History::of(&world_of(5, "renew_every = 1", "count = 1", "lose_ask = 2\n"));
+    let five = MastersHistory::of(&world_of(5, "renew_every = 1", "count = 1", "lose_ask = 2\n"));
     let asked = five.then([A, ask(0), ask(1), ask(2)]);
     assert_eq!(asked.holds(), 0, "two more are to be asked: each may grant");
     let ended = asked.then([lose(3)]);
     assert_eq!((ended.holds(), ended.counts()), (1, vec![1, 1, 1, 0, 0]));
     assert!(!ended.can(ask(4)));
     // A failure before that is passed over.
-    let passed_over = History::of(&world_of(5, "", "count = 1", "lose_ask = 2\n")).then([A, lose(0), lose(1)]);
+    let passed_over = MastersHistory::of(&world_of(5, "", "count = 1", "lose_ask = 2\n")).then([A, lose(0), lose(1)]);
     let all_others = passed_over.then([ask(2), ask(3), ask(4)]);
     assert_eq!(all_others.counts(), [0, 0, 1, 1, 1]);
 }
@@ -109,12 +109,13 @@ fn a_master_that_fails_when_most_have_granted_ends_the_asking() {
 /// One failure more than may be: what was granted is given back, and the others are neither asked nor released.
 #[test]
 fn a_failure_too_many_gives_back_what_was_granted_and_asks_nobody_else() {
-    let gives_up = History::of(&world_of(3, "", "count = 1", "lose_ask = 2\n")).then([A, lose(0), ask(1), lose(2)]);
+    let gives_up =
+        MastersHistory::of(&world_of(3, "", "count = 1", "lose_ask = 2\n")).then([A, lose(0), ask(1), lose(2)]);
     assert!(!gives_up.can(release(0)) && !gives_up.can(release(2)));
     let ended = gives_up.then([release(1)]);
     assert_eq!((ended.holds(), ended.counts()), (0, vec![0, 0, 0]));
     assert!(ended.keeps(Property::AllOrNone));
-    let early = History::of(&world_of(3, "", "count = 1", "lose_ask = 2\n")).then([A, lose(0), lose(1)]);
+    let early = MastersHistory::of(&world_of(3, "", "count = 1", "lose_ask = 2\n")).then([A, lose(0), lose(1)]);
     assert!(!early.can(ask(2)) && early.can(A), "nothing was granted: the call is over");
 }
 
@@ -122,7 +123,7 @@ fn a_failure_too_many_gives_back_what_was_granted_and_asks_nobody_else() {
 #[test]
 fn an_inner_release_takes_back_more_than_the_inner_call_took() {
     let world = world_of(3, "renew_every = 1", "count = 2\nmax_holds = 2", "lose_ask = 2\n");
-    let outer = History::of(&world).then([A, ask(0), ask(1), ask(2)]);
+    let outer = MastersHistory::of(&world).then([A, ask(0), ask(1), ask(2)]);
     assert_eq!(outer.counts(), [1, 1, 1]);
     let inner = outer.then([A, lose(0), ask(1), ask(2)]);
     assert_eq!((inner.holds(), inner.counts()), (2, vec![1, 2, 2]));
@@ -140,13 +141,14 @@ fn an_inner_release_takes_back_more_than_the_inner_call_took() {
 /// A call that names a lease sets it on each master that has granted; an error there ends the call, and leaves what it was granted.
 #[test]
 fn an_error_at_the_end_ends_the_call_and_gives_nothing_back() {
-    let has_most = History::of(&world_of(3, "", "count = 1", "lose_ask = 1\n")).then([A, ask(0), ask(1), ask(2)]);
+    let has_most =
+        MastersHistory::of(&world_of(3, "", "count = 1", "lose_ask = 1\n")).then([A, ask(0), ask(1), ask(2)]);
     assert_eq!(has_most.holds(), 0, "it sets its lease first");
     let thrown = has_most.then([set_lease(1), lose(0)]);
     assert_eq!((thrown.holds(), thrown.counts()), (0, vec![1, 1, 1]));
     assert!(!thrown.can(set_lease(2)) && !thrown.keeps(Property::AllOrNone));
     // The control: without a lease there is no end to fail.
-    let watched = History::of(&world_of(3, "renew_every = 1", "count = 1", "lose_ask = 1\n"));
+    let watched = MastersHistory::of(&world_of(3, "renew_every = 1", "count = 1", "lose_ask = 1\n"));
     let held = watched.then([A, ask(0), ask(1), lose(2)]);
     assert_eq!((held.holds(), held.keeps(Property::AllOrNone)), (1, true));
 }
@@ -155,7 +157,7 @@ fn an_error_at_the_end_ends_the_call_and_gives_nothing_back() {
 #[test]
 fn each_master_is_renewed_by_a_watchdog_of_its_own() {
     let world = world_of(3, "renew_every = 1", "count = 1", "crash_node = 1\nrestart_node = 1\nlose_ask = 1\n");
-    let held = History::of(&world).then([A, ask(0), ask(1), lose(2)]);
+    let held = MastersHistory::of(&world).then([A, ask(0), ask(1), lose(2)]);
     assert_eq!(held.renewed_on(), ["n1", "n2"]);
     let forgotten = held.then([Action::CrashNode { node: 0 }, Action::RestartNode { node: 0 }, Action::Tick]);
     assert!(!forgotten.can(Action::Tick), "its timers fire before time passes");

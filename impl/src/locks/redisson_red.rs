@@ -50,6 +50,9 @@ pub fn set_own_lease(scripts: &Scripts, names: &Names, holder: &HolderId, lease:
     multi::set_own_lease(scripts, names, holder, lease)
 }
 
+/// What [`set_lease`] and [`set_own_lease`] reply.
+pub type MasterLeaseReply = MultiLeaseReply;
+
 /// What came of an acquire on the masters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RedissonRedReply {

@@ -7,7 +7,7 @@
 use core::fmt::Debug;
 use core::hash::Hash;
 
-use super::facts::{Facts, Masters};
+use super::facts::{Facts, StoringMasters};
 use super::holder::Holder;
 use super::keys::Key;
 use super::master_calls::CallStore;
@@ -38,8 +38,8 @@ pub trait Lock:
     /// Whether its worlds have several masters ([`Facts::masters`]), and are of one size.
     const HAS_SEVERAL_MASTERS: bool = Self::FACTS.masters.are_several();
 
-    /// Whether each of those stores a lock of its own ([`Masters::Locks`]).
-    const HAS_MASTER_LOCKS: bool = matches!(Self::FACTS.masters, Masters::Locks);
+    /// Whether each of those stores a lock of its own ([`StoringMasters::Locks`]).
+    const HAS_MASTER_LOCKS: bool = matches!(Self::FACTS.masters, StoringMasters::Locks);
 
     /// Whether there is a copy of the engines for a split network. The scenario reader refuses one for a kind without them.
     const HAS_SPLIT_WORLDS: bool = true;

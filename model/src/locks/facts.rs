@@ -42,7 +42,7 @@ pub struct Facts {
     /// an application, and its thread *t* here is what that thread is to part *t*.
     pub parts: Support,
     /// Whether it is taken on several independent masters, and held by whoever has it on most of them.
-    pub masters: Masters,
+    pub masters: StoringMasters,
     /// The calls by which an application uses it.
     pub calls: CallNames,
     /// Those of its readers, if it has any.
@@ -85,7 +85,7 @@ impl Support {
 
 /// Which masters store a lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Masters {
+pub enum StoringMasters {
     /// One, and its replicas.
     One,
     /// Several, which a client asks in rounds: each brings a value of its own, and counts if most of them have granted in time.
@@ -94,7 +94,7 @@ pub enum Masters {
     Locks,
 }
 
-impl Masters {
+impl StoringMasters {
     /// Whether there are several.
     pub const fn are_several(self) -> bool {
         !matches!(self, Self::One)

@@ -13,7 +13,7 @@ use super::contract::{
     StoredHold, Writes,
 };
 use super::counted_hold::CountedHold;
-use super::facts::{CallNames, Facts, Masters, Support, Waiting};
+use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
 use super::master_calls::NoCalls;
@@ -113,7 +113,7 @@ impl Lock for Fair {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
-        masters: Masters::One,
+        masters: StoringMasters::One,
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",

@@ -11,7 +11,7 @@ use super::contract::{
     KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Requester, StoredHold, StoredToken, Writes,
 };
 use super::counted_hold::CountedHold;
-use super::facts::{CallNames, Facts, Masters, Support, Waiting};
+use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
 use super::master_calls::NoCalls;
@@ -67,7 +67,7 @@ impl Lock for Fenced {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::Yes,
         parts: Support::No { why: "it is one lock under one name" },
-        masters: Masters::One,
+        masters: StoringMasters::One,
         calls: CallNames {
             acquire: "lockAndGetToken()",
             try_acquire: "tryLockAndGetToken(..)",

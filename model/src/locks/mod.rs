@@ -32,7 +32,7 @@ pub mod value_set;
 pub mod values;
 
 pub use contract::{Lock, LockContext, LockReply, LockRequest, Outcome, QueuedWaiter, Requester, StoredHold};
-pub use facts::{Facts, Masters, Support, Waiting};
+pub use facts::{Facts, StoringMasters, Support, Waiting};
 pub use holder::Holder;
 pub use kind::{LockKind, WithKind};
 pub use master_calls::{CallStore, MasterSet, MastersCall, Watchdog};

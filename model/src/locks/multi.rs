@@ -7,7 +7,7 @@
 
 use super::contract::{LockContext, LockRequest, Outcome};
 use super::counted_hold::CountedHold;
-use super::facts::{CallNames, Facts, Masters, Support, Waiting};
+use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
 use super::holder::Holder;
 use super::master_calls::NoCalls;
 use super::named::Named;
@@ -41,7 +41,7 @@ impl OneHoldKind for PartRules {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::Yes,
-        masters: Masters::One,
+        masters: StoringMasters::One,
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",

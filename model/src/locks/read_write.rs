@@ -12,7 +12,7 @@ use super::contract::{
     HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish, Requester, StoredHold,
     Writes,
 };
-use super::facts::{CallNames, Facts, Masters, Support, Waiting};
+use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{HashValue, Key, KeySlot, KeyValue};
 use super::master_calls::NoCalls;
@@ -281,7 +281,7 @@ impl Lock for ReadWrite {
         sharing: Support::Yes,
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
-        masters: Masters::One,
+        masters: StoringMasters::One,
         calls: CallNames {
             acquire: "writeLock().lock()",
             try_acquire: "writeLock().tryLock()",

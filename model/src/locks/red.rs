@@ -9,7 +9,7 @@
 //! Read beside `impl/src/locks/red.rs`. Source: docs/facts/family.md#redlock-as-published.
 
 use super::contract::{KeyFamily, Lapsed, Lock, LockContext, LockRequest, Outcome, Requester, StoredHold};
-use super::facts::{CallNames, Facts, Masters, Support, Waiting};
+use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
 use super::holder::Holder;
 use super::keys::Key;
 use super::master_calls::MastersCall;
@@ -34,7 +34,7 @@ impl Lock for Red {
         two_commands: Support::No { why: "a master is asked by one command" },
         bare_release: Support::No { why: "only its creator deletes a key" },
         bare_extend: Support::No { why: "only its creator extends a key" },
-        masters: Masters::Rounds,
+        masters: StoringMasters::Rounds,
         calls: CallNames {
             acquire: "lock",
             try_acquire: "try to lock",

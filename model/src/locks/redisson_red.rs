@@ -7,7 +7,7 @@
 
 use super::contract::{LockContext, LockRequest, Outcome};
 use super::counted_hold::CountedHold;
-use super::facts::{CallNames, Facts, Masters, Support, Waiting};
+use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
 use super::master_calls::LocksCall;
 use super::one_hold::{OneHold, OneHoldKind};
 
@@ -37,7 +37,7 @@ impl OneHoldKind for MasterLockRules {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one name on several masters" },
-        masters: Masters::Locks,
+        masters: StoringMasters::Locks,
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",

@@ -5,7 +5,7 @@
 //! Waiting is not here (`client/wait_loop`), nor is keeping the lock alive (`client/watchdog`).
 //! Source: docs/facts/redisson.md#reentrant-lock.
 
-use super::facts::{CallNames, Facts, Masters, Support, Waiting};
+use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
 use super::master_calls::NoCalls;
 use super::named::Named;
 use super::one_hold::{OneHold, OneHoldKind};
@@ -36,7 +36,7 @@ impl OneHoldKind for ReentrantRules {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
-        masters: Masters::One,
+        masters: StoringMasters::One,
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",

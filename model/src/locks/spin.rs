@@ -8,7 +8,7 @@
 
 use super::contract::{LockContext, LockRequest, Outcome};
 use super::counted_hold::CountedHold;
-use super::facts::{CallNames, Facts, Masters, Support, Waiting};
+use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
 use super::master_calls::NoCalls;
 use super::one_hold::{OneHold, OneHoldKind};
 
@@ -38,7 +38,7 @@ impl OneHoldKind for SpinRules {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
-        masters: Masters::One,
+        masters: StoringMasters::One,
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",

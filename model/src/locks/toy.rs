@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::contract::{
     HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Requester, StoredHold, Writes,
 };
-use super::facts::{CallNames, Facts, Masters, Support, Waiting};
+use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{HashValue, Key, KeySlot, KeyValue};
 use super::master_calls::NoCalls;
@@ -45,7 +45,7 @@ impl Lock for Toy {
         sharing: Support::No { why: "only one thread holds it at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
-        masters: Masters::One,
+        masters: StoringMasters::One,
         calls: CallNames {
             acquire: "acquire",
             try_acquire: "acquire",

@@ -13,7 +13,7 @@ use super::contract::{
     HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish, Requester, StoredHold,
     Writes,
 };
-use super::facts::{CallNames, Facts, Masters, Support, Waiting};
+use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{DEADLINE_FIELD, DEADLINE_OVER, HashValue, Key, KeySlot, KeyValue};
 use super::master_calls::NoCalls;
@@ -121,7 +121,7 @@ impl Lock for ValueMulti {
         sharing: Support::No { why: "only one thread holds a value at a time" },
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
-        masters: Masters::One,
+        masters: StoringMasters::One,
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",

@@ -93,7 +93,10 @@ pub(super) fn can_be_fenced_off(config: &Config) -> bool {
 
 /// Whether a thread can enter a hold that is stored for it: by re-entry, or because a release was lost or refused.
 pub(super) fn can_reenter(config: &Config) -> bool {
-    config.lock.facts().reentry.is_there() && (config.clients.max_holds > 1 || can_keep_released(config))
+    // Also a grant that its caller was told is none, because too few replicas have it.
+    let keeps_grants = config.keeps_unacknowledged_grants() && config.can_lack_replicas();
+    let is_kept = can_keep_released(config) || keeps_grants;
+    config.lock.facts().reentry.is_there() && (config.clients.max_holds > 1 || is_kept)
 }
 
 /// Whether a believer's grant can be gone: its lease ended, a failover lost it, somebody deleted it, a clock jumped. With a

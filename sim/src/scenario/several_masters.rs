@@ -6,7 +6,7 @@ use lockstep_model::config::{
     ClientSettings, ElapsedTime, InterruptedWait, LockObjects, MAX_CLIENTS_OF_MASTERS, MAX_NODES_OF_MASTERS,
     MAX_REPLICAS_OF_MASTERS, NetworkMode, Profile, StopsAt,
 };
-use lockstep_model::locks::{Facts, Masters};
+use lockstep_model::locks::{Facts, StoringMasters};
 
 use super::code::Code;
 use super::contradiction::{Contradiction, kinds_with};
@@ -26,16 +26,16 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     let Some(kind) = parts.lock else { return };
     let lock = top.span_of("lock");
     match kind.facts().masters {
-        Masters::One => {
+        StoringMasters::One => {
             note_elsewhere(parts, sections, lock.as_ref(), &format!("{}: one master stores it", kind.name()));
             return;
         }
-        Masters::Rounds => {
+        StoringMasters::Rounds => {
             note_rounds(parts, top, sections, lock.as_ref());
             note_extension(parts, sections);
             note_drift(parts, sections);
         }
-        Masters::Locks => master_locks::note(parts, top, sections, lock.as_ref()),
+        StoringMasters::Locks => master_locks::note(parts, top, sections, lock.as_ref()),
     }
     note_masters(parts, sections, lock.as_ref());
     note_not_yet(parts, sections, lock.as_ref());
@@ -71,7 +71,7 @@ fn note_masters(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
         sections.cluster.require("groups", Entry::<u8>::Absent, example);
     } else if parts.cluster.is_some_and(|cluster| cluster.groups == 1) {
         let is_counted = parts.lock.is_some_and(|kind| kind.facts().reentry.is_there());
-        let is_alike = |facts: &Facts| facts.masters == Masters::One && facts.reentry.is_there() == is_counted;
+        let is_alike = |facts: &Facts| facts.masters == StoringMasters::One && facts.reentry.is_there() == is_counted;
         let other = kinds_with(is_alike);
         Contradiction::of(&sections.cluster, "groups", "of one master there is no majority")
             .with(lock.cloned(), "this kind of lock is taken on several masters")
@@ -83,7 +83,7 @@ fn note_masters(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
 fn note_rounds(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
     for place in sections.places(parts) {
         if place.said.is_some_and(|said: ClientSettings| said.protocol.profile != Profile::Lockstep) {
-            let library = kinds_with(|facts| facts.masters == Masters::Locks);
+            let library = kinds_with(|facts| facts.masters == StoringMasters::Locks);
             let help = format!(
                 "use profile = \"lockstep\" in [protocol], or {library}, which is Redisson's lock on several masters"
             );

@@ -5,7 +5,7 @@ use core::ops::Range;
 use lockstep_model::config::{
     Bound, ClientSettings, LockObjects, MissedRenewal, NetworkMode, Profile, RenewalTimer, SubscribeTo, Ttls,
 };
-use lockstep_model::locks::{Masters, Support};
+use lockstep_model::locks::{StoringMasters, Support};
 
 use super::contradiction::{Contradiction, kinds_with};
 use super::parts::{Parts, Sections};
@@ -50,7 +50,7 @@ fn note_elsewhere(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<us
         .with(lock.cloned(), label.to_owned())
         .note(&note("round_wait"));
     // That of a lock on several masters is set in the end as well.
-    let has_final_lease = parts.lock.is_some_and(|kind| kind.facts().masters == Masters::Locks);
+    let has_final_lease = parts.lock.is_some_and(|kind| kind.facts().masters == StoringMasters::Locks);
     for place in sections.places(parts) {
         for key in SWITCHES.into_iter().filter(|key| !(has_final_lease && *key == "final_lease")) {
             Contradiction::of(place.protocol, key, "this kind of lock has no parts")

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lockstep_model::LockKind;
-use lockstep_model::locks::{Facts, Masters};
+use lockstep_model::locks::{Facts, StoringMasters};
 
 /// What is not modelled beside a lock of several parts, or follows from it.
 const NOT_BESIDE_PARTS: &[&str] = &[
@@ -195,12 +195,12 @@ impl Said {
 
     /// Whether several masters are asked in rounds, as it was published.
     pub(super) fn asks_in_rounds(&self) -> bool {
-        self.lock().masters == Masters::Rounds
+        self.lock().masters == StoringMasters::Rounds
     }
 
     /// Whether each of several masters stores a lock of its own.
     pub(super) fn asks_master_locks(&self) -> bool {
-        self.lock().masters == Masters::Locks
+        self.lock().masters == StoringMasters::Locks
     }
 
     /// Whether its calls may go on in rounds.

@@ -2,7 +2,7 @@
 
 use crate::config::sections::{Bound, Config, Discovery, PromoteRule, ReplicasLeave, Ttls};
 use crate::config::switches::WaitAfter;
-use crate::locks::facts::Masters;
+use crate::locks::facts::StoringMasters;
 use crate::mutants::Mutant;
 
 impl Config {
@@ -27,17 +27,17 @@ impl Config {
         self.lock.facts().masters.are_several()
     }
 
-    /// Whether each of these stores a lock of its own ([`Masters::Locks`]).
+    /// Whether each of these stores a lock of its own ([`StoringMasters::Locks`]).
     #[inline]
     pub const fn asks_master_locks(&self) -> bool {
-        matches!(self.lock.facts().masters, Masters::Locks)
+        matches!(self.lock.facts().masters, StoringMasters::Locks)
     }
 
     /// Whether a holder extends its lease in rounds, over all masters, and its code goes on meanwhile. Elsewhere what asks several masters is
     /// a call, and its code waits.
     #[inline]
     pub const fn extends_in_rounds(&self) -> bool {
-        matches!(self.lock.facts().masters, Masters::Rounds)
+        matches!(self.lock.facts().masters, StoringMasters::Rounds)
     }
 
     /// Whether a call sets its lease on each master when it has most of them: one that names a lease

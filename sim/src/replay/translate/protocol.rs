@@ -4,7 +4,7 @@
 use lockstep_model::config::{
     AcquireRule, Downgrade, ExtendRule, FinalLease, ReadRenewal, ReleaseRule, TokenRule, ValueSet,
 };
-use lockstep_model::locks::Masters;
+use lockstep_model::locks::StoringMasters;
 use lockstep_model::{Action, ActionKind};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
@@ -57,7 +57,7 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
     let acquire = words(&translation.acquire(&with_receipts, &caller));
     let mut rows = vec![row(ProtocolPart::Acquire, acquire, redisson.acquire)];
     let apart = RequestContext { acquire: AcquireRule::SetnxExpire, ..context(false) };
-    let sets_it_last = facts.parts.is_there() || facts.masters == Masters::Locks;
+    let sets_it_last = facts.parts.is_there() || facts.masters == StoringMasters::Locks;
     if let Some(set_ttl) = translation.set_ttl(&apart, &caller).filter(|_| sets_it_last) {
         rows.push(row(ProtocolPart::SetTtl, words(&set_ttl), "RedissonExpirable.expireAsync of each part"));
         let own = RequestContext { final_lease_rule: FinalLease::OwnHold, ..context(true) };
@@ -92,7 +92,7 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         rows.push(row(ProtocolPart::Release, format!("release = \"delete\": {bare}"), "(none; DEL)"));
     }
     // What a round asks of each master to extend a lease stands in docs/locks/red.md.
-    if facts.masters != Masters::Rounds {
+    if facts.masters != StoringMasters::Rounds {
         let renew = words(&translation.renew(&with_receipts, &caller));
         let overwrite = RequestContext { extend: ExtendRule::Overwrite, ..context(true) };
         let overwrite = words(&translation.renew(&overwrite, &caller));

@@ -2,8 +2,7 @@
 
 use lockstep_model::config::{FinalLease, LockKind};
 use lockstep_redis::HolderId;
-use lockstep_redis::locks::multi::MultiLeaseReply;
-use lockstep_redis::locks::redisson_red;
+use lockstep_redis::locks::redisson_red::{self, MasterLeaseReply};
 
 use super::counted_hold::acquire_words;
 use super::reentrant::ReentrantTranslation;
@@ -32,8 +31,8 @@ impl Translation for RedissonRedTranslation {
         };
         Some(ScriptRequest::new(call, |reply| {
             let words = match reply {
-                MultiLeaseReply::Set => TTL_SET,
-                MultiLeaseReply::NotSet => NO_TTL_SET,
+                MasterLeaseReply::Set => TTL_SET,
+                MasterLeaseReply::NotSet => NO_TTL_SET,
             };
             words.to_owned()
         }))
