@@ -42,6 +42,8 @@ pub struct Applications {
     pub(super) other_master: Option<(usize, u16)>,
     /// So many threads of each client of the model, from the first, are one thread of its application; 0: none are.
     pub(super) sides: usize,
+    /// How many masters each application has a client of Redisson for.
+    pub(super) masters: usize,
     /// Whether a JVM has failed, or did not do what it was told: it is of no use to others.
     has_failed: bool,
 }
@@ -85,6 +87,7 @@ impl Applications {
             announced: Vec::new(),
             other_master: None,
             sides: 0,
+            masters: 1,
             has_failed: false,
         }
     }
@@ -168,16 +171,22 @@ impl Applications {
             };
             format!(" {within_ms} {}{others}", check.word())
         });
-        let command = format!(
-            "client {name} redis://127.0.0.1:{port} {answer_within_ms} {attempts} {delay_ms} {watchdog_ms}{batch} {connections}{sync}"
-        );
+        let settings_of = |port: u16| {
+            format!(
+                "{name} redis://127.0.0.1:{port} {answer_within_ms} {attempts} {delay_ms} {watchdog_ms}{batch} {connections}{sync}"
+            )
+        };
+        let beside = (1..self.masters).map(|master| format!("beside {}", settings_of(gate.port_of(master))));
+        let commands: Vec<_> = [format!("client {}", settings_of(port))].into_iter().chain(beside).collect();
         let question = format!("call {name} 1 is-held nothing");
         let (jvm, has_asked) = (*jvm, self.has_asked);
         self.in_jvm(jvm, |started, gates| {
-            if is_begun {
-                started.used.jvm.command(&command, gates)?;
-            } else {
-                started.used.jvm.command_over_time(&command, gates)?;
+            for command in &commands {
+                if is_begun {
+                    started.used.jvm.command(command, gates)?;
+                } else {
+                    started.used.jvm.command_over_time(command, gates)?;
+                }
             }
             if has_asked {
                 let number = started.used.jvm.command(&question, gates)?;
@@ -361,6 +370,11 @@ impl Applications {
     /// The server that a connection of a client leads to.
     pub fn server_of(&self, client: usize, connection: usize) -> usize {
         self.clients[client].gate.server_of(connection)
+    }
+
+    /// The same of all its connections, in their order.
+    pub fn servers_of_connections(&self, client: usize) -> Vec<usize> {
+        self.clients[client].gate.servers_of_connections()
     }
 
     /// What that server calls the connection.

@@ -19,6 +19,7 @@ use super::chains::RenewalChains;
 use super::client_times::{ClientTimes, ReplicaSync, ToldBy};
 use super::deployment::Deployment;
 use super::interruption::{Interruption, flagged};
+use super::master_locks::MasterCalls;
 use super::open_wait::OpenWait;
 use super::overtaking::{GAP_MS, overtaken_clients};
 use super::program::RedissonProgram;
@@ -38,6 +39,9 @@ use crate::replay::translate::{ClientPart, ScriptVerb, Translator};
 /// Connections of a client on a split network: more than it has requests under way. With fewer than ten, Redisson 4.7 sends the
 /// next request over a connection before the reply to the last one.
 const CONNECTIONS: u32 = 10;
+
+/// Longer than any history: how long a client waits for a reply that is late.
+const LATE_REPLY_MS: u32 = 1_000_000_000;
 
 /// Clients of Redisson.
 pub struct RedissonClients {
@@ -88,6 +92,8 @@ pub struct RedissonClients {
     pub(super) woken_twice: BTreeSet<(u8, u8)>,
     /// How many permits the semaphore of each client has that the model does not have.
     pub(super) spare_permits: Vec<u8>,
+    /// What they are inside of, where they ask several masters.
+    pub(super) master_calls: MasterCalls,
 }
 
 impl RedissonClients {
@@ -119,6 +125,7 @@ impl RedissonClients {
         let mut applications = Applications::new(programs, are_apart, config.time.tick_ms, start_ms);
         let are_one = config.shares() || config.has_parts();
         applications.sides = if are_one { config.clients.threads.into() } else { 0 };
+        applications.masters = if config.asks_master_locks() { config.cluster.groups.into() } else { 1 };
         Ok(Self {
             config: *config,
             translator,
@@ -145,6 +152,7 @@ impl RedissonClients {
             forgotten: BTreeSet::new(),
             woken_twice: BTreeSet::new(),
             spare_permits: Vec::new(),
+            master_calls: MasterCalls::default(),
         })
     }
 
@@ -182,6 +190,8 @@ impl RedissonClients {
             // What is lost fails at once: its time-out is over within half a tick.
             let answer_within_ms =
                 if asks_once { times.answer_within_ms.min(tick_ms / 4) } else { times.answer_within_ms };
+            // A reply that is late comes before its time is over.
+            let answer_within_ms = if own.faults.slow_reply > 0 { LATE_REPLY_MS } else { answer_within_ms };
             // Where two threads wait, each asks at once when it is subscribed or woken, and a history may take them in either order.
             let may_ask_together = own.clients.threads > 1 && own.waits() && own.cluster.replicas == 0;
             // A thread may ask for its lock while another one waits for replicas.
@@ -271,6 +281,7 @@ impl Target for RedissonClients {
         // (docs/facts/redisson.md#the-interrupt-flag-is-enough). It also shows which connection is for requests.
         let has_asked =
             self.interruption == Interruption::Flag || self.config.can_stall_writes() && !self.config.is_split();
+        self.master_calls = MasterCalls::of(&self.config, trace);
         self.applications.connect(clients, threads, &sockets, has_asked)?;
         for client in (0..self.config.clients.count).filter(|client| self.config.clock_ahead_of(*client) > 0) {
             let ms = i64::from(self.config.clock_ahead_of(client)) * i64::from(self.config.time.tick_ms);
@@ -306,6 +317,9 @@ impl Target for RedissonClients {
         }
         if !Self::is_in_order(step, testbed) || !self.follow_servers(step, testbed)? {
             return Ok(None);
+        }
+        if let Some(executed_by) = self.act_on_masters(step, testbed)? {
+            return Ok(executed_by);
         }
         match step.step.action {
             Action::Tick => {
@@ -471,6 +485,10 @@ impl Target for RedissonClients {
     }
 
     fn observe(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        if self.config.asks_master_locks() {
+            // Nobody waits, and each renewal is a request that a step sends.
+            return Ok(());
+        }
         for (client, (before, after)) in (0u8..).zip(step.before.clients.iter().zip(&step.step.state.clients)) {
             self.follow_timers(client, step);
             self.follow_messages(client, step);

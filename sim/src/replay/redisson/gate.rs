@@ -151,6 +151,11 @@ impl ClientGate {
         self.connections[connection].server_number
     }
 
+    /// The same of all connections, in their order.
+    pub fn servers_of_connections(&self) -> Vec<usize> {
+        self.connections.iter().map(|connection| connection.server_number).collect()
+    }
+
     /// What a server calls a connection to it, where the gate leads to several.
     ///
     /// # Errors

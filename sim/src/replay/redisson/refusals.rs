@@ -2,7 +2,8 @@
 
 use lockstep_model::Config;
 use lockstep_model::config::{
-    Channels, Fault, InterruptedAcquire, Profile, Protocol, RefusedCall, Resend, StaleRenewal, WaitRule,
+    AnsweredReceipt, Channels, Fault, InterruptedAcquire, Profile, Protocol, RefusedCall, RenewalTimer, Resend,
+    StaleRenewal, WaitRule,
 };
 
 use super::deployment::Deployment;
@@ -41,8 +42,8 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
         }
         return refused(format!("it has no {} lock", config.lock.facts().name));
     }
-    if config.asks_master_locks() {
-        return refused("its lock on several masters is replayed by our own scripts only yet".to_owned());
+    if let Some(reason) = refused_masters(config, program) {
+        return refused(reason.to_owned());
     }
     let program = &program.of_world(config);
     if let Some(reason) = refused_move(config) {
@@ -94,6 +95,36 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     }
     (0..config.clients.count)
         .try_for_each(|client| refuse_client(&config.of_client(client), config.protocol.profile, program))
+}
+
+/// Why a lock on several masters is not replayed in this world; `None`: it is, or there is none.
+fn refused_masters(config: &Config, program: &RedissonProgram) -> Option<&'static str> {
+    if !config.asks_master_locks() {
+        return None;
+    }
+    let timers_multiply = (0..config.clients.count).any(|client| {
+        let own = config.of_client(client);
+        own.time.renew_every.is_some() && own.protocol.renewal_timer != RenewalTimer::PerLock
+    });
+    if timers_multiply {
+        return Some(
+            "the watchdogs of a lock on several masters are replayed with a timer for each lock only yet: use profile = \"redisson-3.43\", \
+             or a lease without renew_every",
+        );
+    }
+    if config.cluster.replicas > 0 || config.faults.deaths_of_nodes() > 0 || config.can_stall_writes() {
+        return Some(
+            "a master that ends, stands still or fails over is replayed by our own scripts only yet, of a lock on several masters; remove \
+             that fault, or the replicas",
+        );
+    }
+    let keeps_receipts = |client| config.of_client(client).protocol.answered_receipt == AnsweredReceipt::Keep;
+    if config.faults.slow_reply > 0 && (0..config.clients.count).any(keeps_receipts) {
+        return Some("the receipts that it leaves live as long as it waits for a late reply: use slow_reply = 0");
+    }
+    let is_as_scenario =
+        program.deployment() == Deployment::AsScenario && program.interruption() == Interruption::Thread;
+    (!is_as_scenario).then_some("a lock on several masters is replayed on single servers only")
 }
 
 /// Why a slot that is moved is not replayed in this world; `None`: it is, or there is none.

@@ -1,5 +1,6 @@
 package lockstep;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
+import org.redisson.RedissonRedLock;
 import org.redisson.api.LockOptions;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -22,8 +24,11 @@ final class Client {
     private static final String FENCED = "fenced:";
     private static final String MULTI = "multi:";
     private static final String VALUES = "values:";
+    private static final String RED = "red:";
 
     private final RedissonClient redisson;
+    /** The client above, and one for each further master: a lock on several masters has a part on each. */
+    private final List<RedissonClient> masters = new ArrayList<>();
     private final Reports reports;
     private final String name;
     private final Map<Long, CallThread> threads = new HashMap<>();
@@ -31,7 +36,8 @@ final class Client {
      * Lock objects, by their names here: {@code LOCK}, or {@code LOCK/ANYTHING} where a lock has several; {@code fair:} before it:
      * a fair lock; {@code rw:read:} or {@code rw:write:}: one of the two locks of a read-write lock; {@code spin:MILLISECONDS:}: a
      * spin lock with that back-off; {@code fenced:}: a fenced lock; {@code multi:LOCK,LOCK}: a multi lock of these, in this order;
-     * {@code values:ONE,OTHER:}: these values of a lock over several.
+     * {@code values:ONE,OTHER:}: these values of a lock over several; {@code red:2,1:}: a lock on these masters, counted from 1, in this
+     * order.
      */
     private final Map<String, RLock> locks = new HashMap<>();
     /** What the call of each thread waits for, where it is a future. */
@@ -41,12 +47,24 @@ final class Client {
         this.name = name;
         this.redisson = redisson;
         this.reports = reports;
+        masters.add(redisson);
     }
 
     static Client connect(String name, Settings settings, Reports reports) throws ReflectiveOperationException {
         RedissonClient redisson = Redisson.create(Versions.config(settings));
         Versions.setIdentity(redisson, name);
         return new Client(name, redisson, reports);
+    }
+
+    /** One more client of Redisson, for another master. Its holders have a number beside the name: {@code A.2:1}. */
+    void connectBeside(Settings settings) throws ReflectiveOperationException {
+        RedissonClient beside = Redisson.create(Versions.config(settings));
+        masters.add(beside);
+        Versions.setIdentity(beside, identity(masters.size()));
+    }
+
+    private String identity(int master) {
+        return master == 1 ? name : name + "." + master;
     }
 
     CallThread thread(long id) {
@@ -117,6 +135,12 @@ final class Client {
             String[] parts = lock.substring(MULTI.length()).split(",");
             return new EndableMultiLock(Arrays.stream(parts).map(redisson::getLock).toArray(RLock[]::new));
         }
+        if (lock.startsWith(RED)) {
+            String[] words = lock.split(":", 3);
+            return new RedissonRedLock(Arrays.stream(words[1].split(","))
+                    .map(master -> masters.get(Integer.parseInt(master) - 1).getLock(words[2]))
+                    .toArray(RLock[]::new));
+        }
         if (lock.startsWith(VALUES)) {
             String[] words = lock.split(":", 3);
             return Versions.valueLock(redisson, words[2], List.of(words[1].split(",")));
@@ -150,14 +174,20 @@ final class Client {
         Versions.changeMaster(redisson, address);
     }
 
-    Object timer() throws ReflectiveOperationException {
-        return Versions.timer(redisson);
+    List<Object> timers() throws ReflectiveOperationException {
+        List<Object> timers = new ArrayList<>();
+        for (RedissonClient master : masters) {
+            timers.add(Versions.timer(master));
+        }
+        return timers;
     }
 
     void close() throws ReflectiveOperationException {
         threads.values().forEach(CallThread::end);
-        redisson.shutdown(0, 2, TimeUnit.SECONDS);
-        Versions.forget(name);
+        for (int master = 1; master <= masters.size(); master++) {
+            masters.get(master - 1).shutdown(0, 2, TimeUnit.SECONDS);
+            Versions.forget(identity(master));
+        }
     }
 
     /** What an application can ask of a lock. */

@@ -16,7 +16,7 @@ import java.util.Map;
  */
 final class Driver {
     /** The number of these commands: one more whenever any of them changes. COMMANDS in jvm.rs is the same number. */
-    private static final int COMMANDS = 10;
+    private static final int COMMANDS = 11;
 
     private final Reports reports = new Reports(System.out);
     private final Map<String, Client> clients = new LinkedHashMap<>();
@@ -52,6 +52,10 @@ final class Driver {
                     throw new IllegalArgumentException("client " + name + " exists");
                 }
                 clients.put(name, Client.connect(name, Settings.of(words), reports));
+                return "connected";
+            }
+            case "beside" -> {
+                client(words.next()).connectBeside(Settings.of(words));
                 return "connected";
             }
             case "call" -> {

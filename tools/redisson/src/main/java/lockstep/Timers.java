@@ -20,21 +20,28 @@ final class Timers {
     static String nextOf(Collection<Client> clients) throws ReflectiveOperationException {
         long next = Long.MAX_VALUE;
         for (Client client : clients) {
-            Object timer = client.timer();
-            if (!((Queue<?>) value(timer, "timeouts")).isEmpty()) {
-                return "soon";
-            }
-            long start = (long) value(timer, "startTime");
-            long turn = (long) value(timer, "tickDuration");
-            for (Object bucket : (Object[]) value(timer, "wheel")) {
-                for (Object timeout = value(bucket, "head"); timeout != null; timeout = value(timeout, "next")) {
-                    long deadline = (long) value(timeout, "deadline");
-                    // It fires at the end of the turn in which its deadline is.
-                    next = Math.min(next, start + (deadline / turn + 1) * turn);
+            for (Object timer : client.timers()) {
+                if (!((Queue<?>) value(timer, "timeouts")).isEmpty()) {
+                    return "soon";
                 }
+                next = Math.min(next, nextOf(timer));
             }
         }
         return next == Long.MAX_VALUE ? "none" : Long.toString(next);
+    }
+
+    private static long nextOf(Object timer) throws ReflectiveOperationException {
+        long next = Long.MAX_VALUE;
+        long start = (long) value(timer, "startTime");
+        long turn = (long) value(timer, "tickDuration");
+        for (Object bucket : (Object[]) value(timer, "wheel")) {
+            for (Object timeout = value(bucket, "head"); timeout != null; timeout = value(timeout, "next")) {
+                long deadline = (long) value(timeout, "deadline");
+                // It fires at the end of the turn in which its deadline is.
+                next = Math.min(next, start + (deadline / turn + 1) * turn);
+            }
+        }
+        return next;
     }
 
     private static Object value(Object owner, String name) throws ReflectiveOperationException {

@@ -1,0 +1,302 @@
+//! A lock on several masters (`RedissonRedLock`): each application has a client of Redisson for each master, and gives their locks to one
+//! object. One call asks the masters, sets its lease on them or releases on all, and sends its requests by itself, in the order in which
+//! the object has its locks.
+//!
+//! The model has every order, and an application may give the locks in any: each call here has an object of its own, with the locks in the
+//! order in which the history asks the masters. What the library orders by itself is the order in which they have granted: in that it sets
+//! the lease, and gives back what it was granted. A history that does so otherwise is left.
+
+use std::collections::BTreeMap;
+
+use lockstep_model::client::Phase;
+use lockstep_model::trace::{ThreadState, Trace, client_name};
+use lockstep_model::{Action, Config, Reply};
+
+use super::calls;
+use super::clients::RedissonClients;
+use super::gate::HeldCommand;
+use super::told::compare_words;
+use super::wire_words::{in_our_shape, is_renewal, receipt_of, request_words, script_words, shown, words_of};
+use crate::replay::error::ReplayError;
+use crate::replay::history_step::HistoryStep;
+use crate::replay::node_names::name_of_node;
+use crate::replay::testbed::{Expected, Testbed};
+use crate::replay::translate::{ClientPart, ScriptRequest, ScriptVerb};
+
+const NOTHING: &str = "nothing";
+
+/// What the clients of a history are inside of.
+#[derive(Debug, Default)]
+pub(super) struct MasterCalls {
+    /// The masters in the order of the call that begins in this step, from 1, as the driver counts them.
+    orders: BTreeMap<usize, String>,
+    /// Of each client: whom it was granted by in its call, in that order, and has not turned to since.
+    granted: Vec<Vec<u8>>,
+    /// Of each client: whether its call is `unlock()`.
+    unlocks: Vec<bool>,
+    /// Of each client: the connection over which a reply is late.
+    late: Vec<Option<usize>>,
+}
+
+impl MasterCalls {
+    /// Of a history that begins.
+    pub(super) fn of(config: &Config, trace: &Trace) -> Self {
+        let clients = usize::from(config.clients.count);
+        let mut calls = Self {
+            orders: BTreeMap::new(),
+            granted: vec![Vec::new(); clients],
+            unlocks: vec![false; clients],
+            late: vec![None; clients],
+        };
+        if !config.asks_master_locks() {
+            return calls;
+        }
+        // The masters of each call, and the step in which it begins.
+        let mut begun: Vec<Option<(usize, Vec<u8>)>> = vec![None; clients];
+        let masters = config.cluster.groups;
+        let order_of = |asked: &[u8]| {
+            let others = (0..masters).filter(|master| !asked.contains(master));
+            let all: Vec<_> = asked.iter().copied().chain(others).map(|master| (master + 1).to_string()).collect();
+            all.join(",")
+        };
+        for step in &trace.steps {
+            match step.action {
+                Action::Acquire { client, .. } | Action::Release { client, .. } => {
+                    let new = Some((step.number, Vec::new()));
+                    if let Some((number, asked)) = std::mem::replace(&mut begun[usize::from(client)], new) {
+                        calls.orders.insert(number, order_of(&asked));
+                    }
+                }
+                Action::AskMaster { client, node }
+                | Action::SlowReply { client, node }
+                | Action::ReleaseAt { client, node } => {
+                    if let Some((_, asked)) = &mut begun[usize::from(client)]
+                        && !asked.contains(&node)
+                    {
+                        asked.push(node);
+                    }
+                }
+                _ => {}
+            }
+        }
+        for (number, asked) in begun.into_iter().flatten() {
+            calls.orders.insert(number, order_of(&asked));
+        }
+        calls
+    }
+}
+
+/// A request of one of the clients of Redisson of an application, by the name that all of them have in a history: in Redis each has a
+/// name of its own, `A.2:1`.
+fn by_one_name(held: &HeldCommand, client: u8) -> HeldCommand {
+    let name = client_name(client).to_string();
+    let renamed = |word: &Vec<u8>| {
+        let text = String::from_utf8_lossy(word);
+        let rest = text.strip_prefix(&format!("{name}.")).and_then(|rest| rest.split_once(':'));
+        let rest = rest.filter(|(master, _)| master.parse::<u8>().is_ok());
+        rest.map_or_else(|| word.clone(), |(_, thread)| format!("{name}:{thread}").into_bytes())
+    };
+    HeldCommand { words: held.words.iter().map(renamed).collect(), ..held.clone() }
+}
+
+impl RedissonClients {
+    /// What a client does in this step about a lock on several masters; `None`: the step is about something else.
+    pub(super) fn act_on_masters(
+        &mut self,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<Option<Option<usize>>, ReplayError> {
+        if !self.config.asks_master_locks() {
+            return Ok(None);
+        }
+        match step.step.action {
+            Action::Acquire { client, .. } => {
+                let call = calls::acquire(&self.config.of_client(client), false, self.interruption);
+                self.begin_on_masters(client, &call, (false, step), testbed)?;
+            }
+            Action::Release { client, .. } => self.begin_on_masters(client, "unlock", (true, step), testbed)?,
+            Action::LoseAsk { .. } => {
+                testbed.findings.leave("what is not reached fails at a time of Redisson's own");
+            }
+            Action::HearMaster { client, node } => self.hear_master(client, node, step, testbed)?,
+            Action::ExtendAt { .. } if step.step.answer == Reply::NothingToRenew => {}
+            Action::AskMaster { client, node }
+            | Action::SlowReply { client, node }
+            | Action::ExtendAt { client, node }
+            | Action::SetTtlAt { client, node }
+            | Action::ReleaseAt { client, node } => {
+                if self.is_in_its_order(client, node, step, testbed) {
+                    self.ask_on_master(client, node, step, testbed)?;
+                }
+                return Ok(Some(Some(node.into())));
+            }
+            _ => return Ok(None),
+        }
+        Ok(Some(None))
+    }
+
+    /// An application begins a call, by an object that has its locks in the order in which this call asks them.
+    fn begin_on_masters(
+        &mut self,
+        client: u8,
+        call: &str,
+        (is_unlock, step): (bool, HistoryStep<'_>),
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        let (verb, times) =
+            call.split_once(' ').map_or((call, String::new()), |(verb, times)| (verb, format!(" {times}")));
+        let at = usize::from(client);
+        self.master_calls.unlocks[at] = is_unlock;
+        self.master_calls.granted[at].clear();
+        let order = self.master_calls.orders.get(&step.step.number).cloned().unwrap_or_default();
+        testbed.findings.note(|| format!("{}:1 calls {call} on the masters {order}", client_name(client)));
+        let object = format!("red:{order}:{}/{}", self.translator.lock_name(0), step.step.number);
+        self.applications.begin_call(at, 0, &format!("{verb} {object}{times}"), false)
+    }
+
+    /// Whether Redisson turns to this master next, where it is the library that decides on the order.
+    fn is_in_its_order(&self, client: u8, node: u8, step: HistoryStep<'_>, testbed: &mut Testbed) -> bool {
+        let at = usize::from(client);
+        let is_by_grants = match step.step.action {
+            Action::SetTtlAt { .. } => true,
+            Action::ReleaseAt { .. } => !self.master_calls.unlocks[at],
+            _ => false,
+        };
+        let is_next = self.master_calls.granted[at].first() == Some(&node);
+        if is_by_grants && !is_next {
+            testbed.findings.leave("Redisson turns to the masters in the order in which they have granted");
+            return false;
+        }
+        true
+    }
+
+    /// What the step asks of a master is sent there, and passes with its reply, or with a reply that is late.
+    fn ask_on_master(
+        &mut self,
+        client: u8,
+        node: u8,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        let at = usize::from(client);
+        let ClientPart::Asks(verb) = ClientPart::of_step(&self.config, step.step) else { return Ok(()) };
+        let round = testbed.rounds.asked_in(step.step.action);
+        let Some(request) = self.translator.request_of_round(step.step, verb, round) else {
+            testbed.findings.leave("what is not reached fails at a time of Redisson's own");
+            return Ok(());
+        };
+        let Some(held) = self.find_on_master(client, node, (verb, &request), step, testbed)? else { return Ok(()) };
+        if matches!(step.step.action, Action::SetTtlAt { .. } | Action::ReleaseAt { .. }) {
+            self.master_calls.granted[at].retain(|master| *master != node);
+        }
+        self.receipts[at].extend(receipt_of(&held));
+        let is_late = matches!(step.step.action, Action::SlowReply { .. });
+        let reply = if is_late {
+            self.master_calls.late[at] = Some(held.connection);
+            self.applications.execute_request(at, held.connection)?
+        } else {
+            self.applications.pass_request(at, held.connection)?
+        };
+        let words = self.translator.answer_words(step);
+        let expected = Expected::Reply { at: step.place(), words, request };
+        testbed.compare_answer(node.into(), &expected, &in_our_shape(verb, reply, self.renews_by_one()))?;
+        if testbed.findings.is_over() {
+            return Ok(());
+        }
+        self.clear_up(client, testbed)?;
+        self.take_kept_receipts(client, node.into(), step, testbed)?;
+        if matches!(step.step.action, Action::AskMaster { .. }) && step.step.answer == Reply::Acquired {
+            self.master_calls.granted[at].push(node);
+        }
+        if !matches!(verb, ScriptVerb::Renew { .. }) {
+            self.compare_call_on_masters(client, step, testbed);
+        }
+        Ok(())
+    }
+
+    /// A late reply reaches its client.
+    fn hear_master(
+        &mut self,
+        client: u8,
+        node: u8,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        let at = usize::from(client);
+        let Some(connection) = self.master_calls.late[at].take() else { return Err(ReplayError::NothingHeld) };
+        self.applications.pass_reply(at, connection)?;
+        let is_grant = step.before.clients[at].call.as_ref().is_some_and(|call| call.unheard_is_grant);
+        if is_grant {
+            self.master_calls.granted[at].push(node);
+        }
+        self.compare_call_on_masters(client, step, testbed);
+        Ok(())
+    }
+
+    /// The request that the step sends to a master, as Redisson has sent it; `None`: it has not, which is a difference.
+    fn find_on_master(
+        &mut self,
+        client: u8,
+        node: u8,
+        (verb, request): (ScriptVerb, &ScriptRequest),
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<Option<HeldCommand>, ReplayError> {
+        let at = usize::from(client);
+        let is_of_watchdog = matches!(verb, ScriptVerb::Renew { .. });
+        let (wanted, commands) = (request_words(request), self.commands);
+        let servers = self.applications.servers_of_connections(at);
+        let is_wanted = |held: &HeldCommand| {
+            let words = script_words(&words_of(&by_one_name(held, client)), commands);
+            servers.get(held.connection) == Some(&node.into())
+                && is_renewal(held) == is_of_watchdog
+                && words.as_ref() == Some(&wanted)
+        };
+        let found = self.applications.await_request(at, is_wanted)?;
+        if let Some(held) = found.filter(|held| self.is_first(at, held)) {
+            testbed.findings.compared += 1;
+            let renamed = by_one_name(&held, client);
+            if renamed != held {
+                self.applications.replace(at, &renamed);
+            }
+            return Ok(Some(renamed));
+        }
+        if is_of_watchdog && self.applications.has_late_timers(at) {
+            testbed.findings.leave("the timers of Redisson are late by half a tick after so many renewals");
+            return Ok(None);
+        }
+        let sent: Vec<_> = self
+            .unsent(at)
+            .iter()
+            .map(|held| {
+                let server = self.applications.server_of(at, held.connection);
+                format!("{}: {}", name_of_node(server), shown(&by_one_name(held, client), commands))
+            })
+            .collect();
+        let sent = if sent.is_empty() { NOTHING.to_owned() } else { sent.join("\n") };
+        let what = || format!("request of {}", client_name(client));
+        testbed.findings.compare(step.place(), what, &format!("{}: {wanted}", name_of_node(node.into())), &sent);
+        Ok(None)
+    }
+
+    /// Compares what the application has been told by now of its call.
+    fn compare_call_on_masters(&mut self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) {
+        let at = usize::from(client);
+        let (before, after) = (&step.before.clients[at].threads[0], &step.step.state.clients[at].threads[0]);
+        let model = told_on_masters(before, after, self.master_calls.unlocks[at]);
+        let told = self.told((client, 0), testbed);
+        compare_words((client, 0), (model, &told), step.place(), testbed);
+    }
+}
+
+/// What the model says that an application is told of its call by this step.
+fn told_on_masters(before: &ThreadState, after: &ThreadState, is_unlock: bool) -> &'static str {
+    match (before.phase, after.phase) {
+        (_, Phase::AskingMasters | Phase::HearingMaster | Phase::SettingTtl | Phase::ReleasingMasters) => calls::INSIDE,
+        // It hides every error.
+        (Phase::ReleasingMasters, _) if is_unlock => calls::RELEASED,
+        _ if after.holds > before.holds => calls::GRANTED,
+        (Phase::SettingTtl, _) => calls::JOINED_IN_VAIN,
+        _ => calls::REFUSED,
+    }
+}
