@@ -9,6 +9,7 @@ mod fenced;
 mod history;
 mod jvms;
 mod load;
+mod master_locks;
 mod multi;
 mod museum;
 mod plain_driver;
