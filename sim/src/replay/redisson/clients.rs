@@ -19,7 +19,7 @@ use super::chains::RenewalChains;
 use super::client_times::{ClientTimes, ReplicaSync, ToldBy};
 use super::deployment::Deployment;
 use super::interruption::{Interruption, flagged};
-use super::master_locks::MasterCalls;
+use super::master_locks::{MasterCalls, MastersStep};
 use super::open_wait::OpenWait;
 use super::overtaking::{GAP_MS, overtaken_clients};
 use super::program::RedissonProgram;
@@ -318,7 +318,7 @@ impl Target for RedissonClients {
         if !Self::is_in_order(step, testbed) || !self.follow_servers(step, testbed)? {
             return Ok(None);
         }
-        if let Some(executed_by) = self.act_on_masters(step, testbed)? {
+        if let MastersStep::Done { executed_by } = self.act_on_masters(step, testbed)? {
             return Ok(executed_by);
         }
         match step.step.action {

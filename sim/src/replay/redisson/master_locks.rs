@@ -25,6 +25,17 @@ use crate::replay::translate::{ClientPart, ScriptRequest, ScriptVerb};
 
 const NOTHING: &str = "nothing";
 
+/// Whether a step is about a lock on several masters.
+pub(super) enum MastersStep {
+    /// It is, and was done.
+    Done {
+        /// The node that has executed a request.
+        executed_by: Option<usize>,
+    },
+    /// It is about something else.
+    Other,
+}
+
 /// What the clients of a history are inside of.
 #[derive(Debug, Default)]
 pub(super) struct MasterCalls {
@@ -100,14 +111,14 @@ fn by_one_name(held: &HeldCommand, client: u8) -> HeldCommand {
 }
 
 impl RedissonClients {
-    /// What a client does in this step about a lock on several masters; `None`: the step is about something else.
+    /// What a client does in this step about a lock on several masters.
     pub(super) fn act_on_masters(
         &mut self,
         step: HistoryStep<'_>,
         testbed: &mut Testbed,
-    ) -> Result<Option<Option<usize>>, ReplayError> {
+    ) -> Result<MastersStep, ReplayError> {
         if !self.config.asks_master_locks() {
-            return Ok(None);
+            return Ok(MastersStep::Other);
         }
         match step.step.action {
             Action::Acquire { client, .. } => {
@@ -128,11 +139,11 @@ impl RedissonClients {
                 if self.is_in_its_order(client, node, step, testbed) {
                     self.ask_on_master(client, node, step, testbed)?;
                 }
-                return Ok(Some(Some(node.into())));
+                return Ok(MastersStep::Done { executed_by: Some(node.into()) });
             }
-            _ => return Ok(None),
+            _ => return Ok(MastersStep::Other),
         }
-        Ok(Some(None))
+        Ok(MastersStep::Done { executed_by: None })
     }
 
     /// An application begins a call, by an object that has its locks in the order in which this call asks them.
