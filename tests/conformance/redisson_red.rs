@@ -68,7 +68,7 @@ const WRONG: [WrongScript; 7] = [
         rule: "a lease is never cut",
         right: "redis.call('pexpire', KEYS[1], ARGV[1])",
         instead: "(redis.call('pttl', KEYS[1]) > tonumber(ARGV[1]) and 1 or redis.call('pexpire', KEYS[1], ARGV[1]))",
-        scenario: "redisson-red-final-lease-cuts-another-hold",
+        scenario: "redisson-red-lease-cuts-another-hold",
         caught_by: "keys on n1",
     },
     WrongScript {
@@ -76,7 +76,7 @@ const WRONG: [WrongScript; 7] = [
         rule: "the lease of any holder is set",
         right: "redis.call('hexists', part, holder) == 1",
         instead: "redis.call('exists', part) == 1",
-        scenario: "redisson-red-final-lease-of-its-own-hold",
+        scenario: "redisson-red-lease-of-its-own-hold",
         caught_by: "reply",
     },
 ];

@@ -356,8 +356,8 @@ const GROUPS: [AnomalyGroup; 16] = [
         about: "Redisson's lock on several masters (`RedissonRedLock`), which looks at no elapsed time and releases everywhere.",
         scenarios: &[
             "redisson-red-reply-past-the-lease",
-            "redisson-red-final-lease-cuts-another-hold",
-            "redisson-red-final-lease-of-its-own-hold",
+            "redisson-red-lease-cuts-another-hold",
+            "redisson-red-lease-of-its-own-hold",
             "redisson-red-error-at-the-end",
             "redisson-red-one-master-dies",
             "redisson-red-inner-release-takes-more",
@@ -448,7 +448,7 @@ const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 /// Scenarios, each with the lines that repair it.
 const REPAIRS: [(&str, &[ScenarioLine]); 58] = [
     ("redisson-red-failover-of-one-master", &[AT_ONCE]),
-    ("redisson-red-final-lease-cuts-another-hold", &[OF_ITS_OWN_HOLD]),
+    ("redisson-red-lease-cuts-another-hold", &[OF_ITS_OWN_HOLD]),
     ("redisson-red-restart-without-data", &[ON_DISK]),
     ("red-write-arrives-after-the-next-holder-s", &[FENCED]),
     ("red-extension-loses-majority-never-stops", &[BY_ITS_CLOCK]),

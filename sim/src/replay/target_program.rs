@@ -5,7 +5,7 @@ use lockstep_model::config::Channels;
 use lockstep_model::trace::client_name;
 use lockstep_redis::{Lease, Scripts};
 
-use super::redisson::{Deployment, RedissonProgram, asks_once};
+use super::redisson::{ClientTimes, Deployment, RedissonProgram, asks_once};
 
 /// The program that plays the clients.
 #[derive(Clone)]
@@ -53,6 +53,9 @@ impl TargetProgram {
         match self {
             // The time for no second attempt is the least there is (docs/facts/redisson.md#receipt-ttl).
             Self::Redisson(_) if asks_once(config) => Lease::from_ms(1),
+            Self::Redisson(_) if config.faults.slow_reply > 0 => {
+                Lease::from_ms(ClientTimes::RECEIPT_BESIDE_LATE_REPLIES_MS)
+            }
             Self::Redisson(_) | Self::Scripts(_) => None,
         }
     }

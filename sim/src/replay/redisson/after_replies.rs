@@ -34,11 +34,16 @@ impl RedissonClients {
         loop {
             let deletes = self.config.of_client(client).protocol.answered_receipt == AnsweredReceipt::Delete;
             let locks = (0..self.config.clients.names).map(|name| self.translator.lock_name(name));
+            let is_never_written = |key: &str, lock: &str| {
+                let rest = key.strip_prefix(&never_written(lock, client));
+                // Of several masters each has a client of its own.
+                rest.is_some_and(|rest| rest.is_empty() || self.config.asks_master_locks() && rest.starts_with('.'))
+            };
             let is_of_receipt = |key: &String| {
                 if deletes {
                     self.receipts[asked].contains(key)
                 } else {
-                    locks.clone().any(|lock| *key == never_written(lock, client))
+                    locks.clone().any(|lock| is_never_written(key, lock))
                 }
             };
             let is_of_step = |held: &HeldCommand| match words_of(held).as_slice() {

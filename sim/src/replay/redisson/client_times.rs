@@ -86,6 +86,14 @@ impl ReplicaCheck {
 }
 
 impl ClientTimes {
+    /// Longer than any history: how long a client waits for a reply that is late.
+    pub const LATE_REPLY_MS: u32 = 1_000_000_000;
+    const ATTEMPTS: u32 = 4;
+    const DELAY_MS: u32 = 2_000;
+    /// How long the receipts of such a client live: the time for all attempts (docs/facts/redisson.md#receipt-ttl).
+    pub const RECEIPT_BESIDE_LATE_REPLIES_MS: u64 =
+        Self::ATTEMPTS as u64 * (Self::LATE_REPLY_MS as u64 + Self::DELAY_MS as u64);
+
     /// Redisson's defaults, but for one connection: then its requests have one order.
     pub const fn default_with(watchdog_ms: i64) -> Self {
         Self {
@@ -93,8 +101,8 @@ impl ClientTimes {
             renewal_batch: None,
             queue_wait_ms: 0,
             answer_within_ms: 3_000,
-            attempts: 4,
-            delay_ms: 2_000,
+            attempts: Self::ATTEMPTS,
+            delay_ms: Self::DELAY_MS,
             connections: 1,
             sync: None,
         }

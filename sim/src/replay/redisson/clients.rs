@@ -40,9 +40,6 @@ use crate::replay::translate::{ClientPart, ScriptVerb, Translator};
 /// next request over a connection before the reply to the last one.
 const CONNECTIONS: u32 = 10;
 
-/// Longer than any history: how long a client waits for a reply that is late.
-const LATE_REPLY_MS: u32 = 1_000_000_000;
-
 /// Clients of Redisson.
 pub struct RedissonClients {
     pub(super) config: Config,
@@ -191,7 +188,8 @@ impl RedissonClients {
             let answer_within_ms =
                 if asks_once { times.answer_within_ms.min(tick_ms / 4) } else { times.answer_within_ms };
             // A reply that is late comes before its time is over.
-            let answer_within_ms = if own.faults.slow_reply > 0 { LATE_REPLY_MS } else { answer_within_ms };
+            let answer_within_ms =
+                if own.faults.slow_reply > 0 { ClientTimes::LATE_REPLY_MS } else { answer_within_ms };
             // Where two threads wait, each asks at once when it is subscribed or woken, and a history may take them in either order.
             let may_ask_together = own.clients.threads > 1 && own.waits() && own.cluster.replicas == 0;
             // A thread may ask for its lock while another one waits for replicas.

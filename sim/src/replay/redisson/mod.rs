@@ -52,6 +52,7 @@ mod unanswered;
 mod unwinding;
 mod wire_words;
 
+pub use client_times::ClientTimes;
 pub use clients::RedissonClients;
 pub use departures::Departure;
 pub use deployment::Deployment;
