@@ -86,8 +86,8 @@ impl ReplicaCheck {
 }
 
 impl ClientTimes {
-    /// Longer than any history: how long a client waits for a reply that is late.
-    pub const LATE_REPLY_MS: u32 = 1_000_000_000;
+    /// Longer than any history: how long a client waits for a reply that is late. Redisson reckons the time for all attempts in 31 bits.
+    pub const LATE_REPLY_MS: u32 = 500_000_000;
     const ATTEMPTS: u32 = 4;
     const DELAY_MS: u32 = 2_000;
     /// How long the receipts of such a client live: the time for all attempts (docs/facts/redisson.md#receipt-ttl).
