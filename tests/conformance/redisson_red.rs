@@ -53,7 +53,7 @@ const WRONG: [WrongScript; 7] = [
         right: "redis.call('pexpire', lock, lease_ms)",
         instead: "",
         scenario: "redisson-red-one-master-dies",
-        caught_by: "keys on n1",
+        caught_by: "keys on n2",
     },
     WrongScript {
         script: "multi/set_lease",
@@ -69,7 +69,7 @@ const WRONG: [WrongScript; 7] = [
         right: "redis.call('pexpire', KEYS[1], ARGV[1])",
         instead: "(redis.call('pttl', KEYS[1]) > tonumber(ARGV[1]) and 1 or redis.call('pexpire', KEYS[1], ARGV[1]))",
         scenario: "redisson-red-lease-cuts-another-hold",
-        caught_by: "keys on n1",
+        caught_by: "keys on n2",
     },
     WrongScript {
         script: "multi/set_own_lease",

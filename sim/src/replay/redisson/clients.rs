@@ -19,7 +19,7 @@ use super::chains::RenewalChains;
 use super::client_times::{ClientTimes, ReplicaSync, ToldBy};
 use super::deployment::Deployment;
 use super::interruption::{Interruption, flagged};
-use super::master_locks::{MasterCalls, MastersStep};
+use super::master_calls::{MasterCalls, MastersStep};
 use super::open_wait::OpenWait;
 use super::overtaking::{GAP_MS, overtaken_clients};
 use super::program::RedissonProgram;
