@@ -34,7 +34,7 @@ impl MasterCalls {
     pub(super) fn of(config: &Config, trace: &Trace) -> Self {
         let clients = usize::from(config.clients.count);
         let mut calls = Self {
-            pub(super) orders: BTreeMap::new(),
+            orders: BTreeMap::new(),
             granted: vec![Vec::new(); clients],
             unlocks: vec![false; clients],
             late: vec![None; clients],
