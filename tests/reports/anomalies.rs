@@ -411,7 +411,6 @@ const GROUPS: [AnomalyGroup; 16] = [
 const AT_ONCE: ScenarioLine = ("cluster", "lag", "0");
 const SOON: ScenarioLine = ("cluster", "failover_within", "0");
 const FENCED: ScenarioLine = ("resource", "fencing", "\"ideal\"");
-const ON_DISK: ScenarioLine = ("cluster", "fsync", "\"always\"");
 const COORDINATED: ScenarioLine = ("cluster", "promote", "\"coordinated\"");
 const NO_TICK: ScenarioLine = ("cluster", "hand_over_timeout", "0");
 const A_PERIOD_MORE: ScenarioLine = ("time", "lease", "4");
@@ -446,10 +445,9 @@ const ALLOWED_FOR: ScenarioLine = ("time", "drift", "1");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 58] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 57] = [
     ("redisson-red-failover-of-one-master", &[AT_ONCE]),
     ("redisson-red-lease-cuts-another-hold", &[OF_ITS_OWN_HOLD]),
-    ("redisson-red-restart-without-data", &[ON_DISK]),
     ("red-write-arrives-after-the-next-holder-s", &[FENCED]),
     ("red-extension-loses-majority-never-stops", &[BY_ITS_CLOCK]),
     ("red-failover-of-one-master", &[AT_ONCE]),
