@@ -22,8 +22,10 @@ const WITH_LEASE: [(&str, &str); 3] =
 const WATCHED: (&str, &str) = ("redisson-3.43", "3.43.0");
 
 fn world(masters: u8, profile: &str, time: &str, rest: &str) -> Scenario {
+    // Nested calls beside the watchdog of 3.43 are not modelled.
+    let holds = if time.is_empty() || time.starts_with("jump") { 2 } else { 1 };
     let text = format!(
-        "story = 'Several masters.'\nlock = 'redisson-red'\n[time]\nlease = 3\nwait_limit = 0\n{time}\n[clients]\ncount = 2\nmax_holds = 2\n\
+        "story = 'Several masters.'\nlock = 'redisson-red'\n[time]\nlease = 3\nwait_limit = 0\n{time}\n[clients]\ncount = 2\nmax_holds = {holds}\n\
          [cluster]\ngroups = {masters}\n[protocol]\nprofile = '{profile}'\n{rest}"
     );
     let scenario = Scenario::parse("masters", &text).unwrap_or_else(|error| panic!("{}", error.report(false)));
@@ -100,9 +102,9 @@ fn nobody_looks_at_the_time_that_an_acquire_took() {
 }
 
 /// The table of docs/facts/family.md#a-release-of-every-part: a master refuses to write while an inner call asks it.
-fn inner_calls(sets_lease: bool) -> Vec<Action> {
+fn inner_calls() -> Vec<Action> {
     let mut actions = vec![acquire(0), ask(0, 0), ask(0, 1), ask(0, 2)];
-    let set_on = |nodes: &[u8]| nodes.iter().map(|node| set_lease(0, *node)).filter(|_| sets_lease).collect::<Vec<_>>();
+    let set_on = |nodes: &[u8]| nodes.iter().map(|node| set_lease(0, *node)).collect::<Vec<_>>();
     actions.extend(set_on(&[0, 1, 2]));
     for (refusing, others) in [(0, [1, 2]), (1, [0, 2])] {
         actions.extend([Action::RefuseWrites { node: refusing }, acquire(0), ask(0, refusing)]);
@@ -120,10 +122,8 @@ fn an_inner_release_takes_back_more_than_the_inner_call_took() {
     let faults = "[faults]\nrefuse_writes = 2";
     for (profile, version) in WITH_LEASE {
         let leased = world(3, profile, "", faults);
-        assert_eq!(difference(&leased, None, version, &inner_calls(true)), None, "{version}");
+        assert_eq!(difference(&leased, None, version, &inner_calls()), None, "{version}");
     }
-    let watched = world(3, WATCHED.0, "renew_every = 1", faults);
-    assert_eq!(difference(&watched, None, WATCHED.1, &inner_calls(false)), None);
 }
 
 /// A master that has granted refuses the lease at the end.

@@ -352,7 +352,7 @@ const GROUPS: [AnomalyGroup; 16] = [
         ],
     },
     AnomalyGroup {
-        heading: "Several masters, each with a lock of its own",
+        heading: "A lock on each of several masters",
         about: "Redisson's lock on several masters (`RedissonRedLock`), which looks at no elapsed time and releases everywhere.",
         scenarios: &[
             "redisson-red-reply-past-the-lease",

@@ -102,7 +102,11 @@ fn every_order_of_masters_and_clients_has_the_same_canonical_form() {
                 world.groups.as_mut()[place] = old.as_ref()[usize::from(from)];
             }
             for call in world.calls.as_mut() {
+                let old = *call;
                 *call = call.in_order(&order);
+                for (place, from) in (0u8..).zip(order) {
+                    assert_eq!(call.watchdog(place), old.watchdog(from), "each master has its own");
+                }
             }
         }
     }

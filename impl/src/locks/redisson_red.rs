@@ -88,7 +88,8 @@ impl<C: ConnectionLike> RedissonRedLock<C> {
     }
 
     /// Tries once, as `tryLock(-1, lease)` does: asks one master after the other, until most of them have granted and one fails, or too many
-    /// have failed. It does not look at a clock, so that a slow answer can make it return a lock whose lease is over on some masters; and it
+    /// have failed. What a master may have executed whose answer did not come stays for the lease: a release would take back an outer hold
+    /// where it did not. It does not look at a clock, so that a slow answer can make it return a lock whose lease is over on some masters; and it
     /// does not set the lease anew in the end, which would reach whoever has the lock by then. `release_id`: by which a release on this
     /// master, counted from 0, is known that is sent again; no other release may have it.
     pub fn try_acquire(

@@ -1,8 +1,8 @@
 //! A lock on several masters, each of which stores a lock of its own, as a client of Redisson takes it and gives it back
 //! (`RedissonRedLock`).
 //!
-//! A call asks each master once, and hears each before it asks the next one. It tolerates as many that do not grant as are not needed for
-//! most of them; with one more it gives back what it was granted, and its caller does not hold. One that fails when most have granted ends
+//! A call asks each master once, and hears each before it asks the next one. All but a majority may fail;
+//! with one more failure it gives back what it was granted, and its caller holds no more than before. One that fails when most have granted ends
 //! the asking, and its caller holds. A call that names its lease then sets that on each master that has granted, whoever has the lock there by
 //! then; an error there ends the call, and what it was granted stays. Nobody looks at a clock.
 //!

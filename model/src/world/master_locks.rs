@@ -146,9 +146,9 @@ impl<Y: Layout> Context<'_, Y> {
                     // As for other locks on several masters: grants are in the order in which their callers begin to believe.
                     let token = self.issue_token();
                     self.world.thread_mut(holder).token = token;
-                }
-                if stored < usize::from(self.config.majority()) {
-                    self.notes.broke(Breach::GrantInvalid);
+                    if stored < usize::from(self.config.majority()) {
+                        self.notes.broke(Breach::GrantInvalid);
+                    }
                 }
             }
             LocksDecision::Ended => {

@@ -3,7 +3,7 @@
 
 use core::ops::Range;
 
-use lockstep_model::config::{ClientSettings, MissedRenewal, Profile, RenewalTimer, StopsAt};
+use lockstep_model::config::{ClientSettings, MissedRenewal, PartialRelease, Profile, RenewalTimer, StopsAt};
 
 use super::contradiction::Contradiction;
 use super::parts::{Parts, Sections};
@@ -46,22 +46,33 @@ fn note_useless(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
 
 /// Which calls there are: single tries, of the versions of Redisson whose runs are known.
 fn note_calls(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
-    for place in sections.places(parts) {
-        if place.said.is_some_and(|said: ClientSettings| said.wait_limit != Some(0)) {
-            let words = ("a call that waits", "use wait_limit = 0 in [time]: tryLock(), which asks each master once");
-            if place.time.span_of("wait_limit").is_some() {
-                beside(place.time, "wait_limit", lock, words);
-            } else {
-                beside(top, "lock", lock, words);
-            }
+    let waits = |own: &ClientSettings| own.wait_limit != Some(0);
+    if parts.somebody(waits) {
+        let words = ("a call that waits", "use wait_limit = 0 in [time]: tryLock(), which asks each master once");
+        let places = sections.places(parts).into_iter();
+        let said: Vec<_> = places
+            .filter(|place| place.time.span_of("wait_limit").is_some() && place.said.as_ref().is_some_and(waits))
+            .collect();
+        for place in &said {
+            beside(place.time, "wait_limit", lock, words);
         }
+        if said.is_empty() {
+            beside(top, "lock", lock, words);
+        }
+    }
+    for place in sections.places(parts) {
         if place.said.is_some_and(|said: ClientSettings| !PROFILES.contains(&said.protocol.profile)) {
             let help = "use profile = \"redisson-4.7\", \"redisson-4.3\", \"redisson-3.52\" or \"redisson-3.43\"";
             beside(place.protocol, "profile", lock, ("another profile", help));
         }
     }
-    if parts.faults.is_some_and(|faults| faults.late_ask > 0) {
+    let Some(faults) = parts.faults else { return };
+    if faults.late_ask > 0 {
         beside(&sections.faults, "late_ask", lock, ("an ask that is given up", "use late_ask = 0"));
+    }
+    if faults.pause_node > 0 {
+        // Redisson releases a part whose ask has timed out, and with it a hold of an outer call.
+        beside(&sections.faults, "pause_node", lock, ("a master that stands still", "use pause_node = 0"));
     }
 }
 
@@ -72,6 +83,12 @@ fn note_renewals(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usi
         if said.protocol.missed_renewal == MissedRenewal::TellHolder {
             let help = "use missed_renewal = \"lower-first\"";
             beside(place.protocol, "missed_renewal", lock, ("a watchdog that tells a holder", help));
+        }
+        let may_enter_again = parts.clients.is_some_and(|clients| clients.max_holds > 1);
+        if said.protocol.partial_release == PartialRelease::Ignore && may_enter_again {
+            // Its table counts otherwise, as soon as a release is answered with an error or finds nothing.
+            let words = ("a nested call beside a watchdog of 3.43", "use max_holds = 1, or a newer profile");
+            beside(&sections.clients, "max_holds", lock, words);
         }
         if said.protocol.renewal_timer == RenewalTimer::Multiplying {
             let help = "use renewal_timer = \"shared\"";

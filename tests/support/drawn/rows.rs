@@ -318,7 +318,9 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("missed_renewal", &["\"lower-first\"", "\"stop-timer\"", "\"forget\"", "\"tell-holder\""], 25, |said| {
         said.has("renew_every")
     }),
-    row("partial_release", &["\"lower\"", "\"ignore\""], 20, |said| said.has("renew_every")),
+    row("partial_release", &["\"lower\"", "\"ignore\""], 20, |said| {
+        said.has("renew_every") && !(said.asks_master_locks() && said.has("max_holds"))
+    }),
     row("answered_receipt", &["\"delete\"", "\"keep\""], 20, |said| said.is_split() && said.has_receipts()),
     row("failed_renewal", &["\"retry\"", "\"forget\""], 20, |said| said.has("renew_every")),
     row("registration", &["\"before-answer\"", "\"unordered\""], 30, |said| said.is_split() && said.has("renew_every")),

@@ -52,7 +52,7 @@ const NOT_BESIDE_MASTERS: &[&str] = &[
 const NOT_BESIDE_ROUNDS: &[&str] = &["renewal_timer", "missed_renewal", "failed_renewal", "partial_release"];
 
 /// The same where each of them stores a lock of its own.
-const NOT_BESIDE_MASTER_LOCKS: &[&str] = &["drift", "elapsed_time", "late_ask", "missed_renewal"];
+const NOT_BESIDE_MASTER_LOCKS: &[&str] = &["drift", "elapsed_time", "late_ask", "pause_node", "missed_renewal"];
 
 /// The same where each of them has a replica.
 const NOT_BESIDE_THEIR_REPLICAS: &[&str] = &[

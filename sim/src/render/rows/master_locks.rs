@@ -44,7 +44,14 @@ impl Narrator<'_> {
                 }
                 None => ("set".to_owned(), Tone::Plain, format!("{master} sets it")),
             },
-            Reply::NoTtlSet => (self.label(), Tone::Odd, format!("{master} finds no lock, and changes nothing")),
+            Reply::NoTtlSet => match self.holder_on(node).filter(|holder| holder != name) {
+                Some(holder) => (
+                    "not its own".to_owned(),
+                    Tone::Odd,
+                    format!("{master} stores the lock of {holder}, and changes nothing"),
+                ),
+                None => (self.label(), Tone::Odd, format!("{master} finds no lock, and changes nothing")),
+            },
             _ => self.refuses_to_write(node),
         };
         let (says, tone) = self.shows_locks(client, says, tone);
@@ -97,7 +104,7 @@ impl Narrator<'_> {
         }
         match (before.phase, after.phase) {
             (Phase::SettingTtl, Phase::Idle) => {
-                format!("; the error ends the call of {name}, which does not hold, and gives nothing back")
+                format!("; the error ends the call of {name}, which {}, and gives nothing back", holds(after.holds))
             }
             (Phase::AskingMasters | Phase::HearingMaster, Phase::SettingTtl) => {
                 format!("; {granted} of {masters} masters have granted: {name} sets its lease on them")
@@ -108,7 +115,7 @@ impl Narrator<'_> {
                 )
             }
             (Phase::AskingMasters | Phase::HearingMaster, Phase::Idle) => {
-                format!("; {granted} of {masters} {have} granted, and too many have not: {name} does not hold")
+                format!("; {granted} of {masters} {have} granted, and too many have not: {name} {}", holds(after.holds))
             }
             _ => String::new(),
         }
@@ -134,4 +141,9 @@ impl Narrator<'_> {
             _ => self.refuses_to_write(node),
         }
     }
+}
+
+/// What a client has whose call has failed.
+const fn holds(outer: u8) -> &'static str {
+    if outer > 0 { "has not entered again, and holds as before" } else { "does not hold" }
 }

@@ -138,6 +138,9 @@ fn what_is_not_modelled_beside_redisson_s_lock_on_several_masters_is_refused() {
         of_redisson("", "", "[protocol]\nprofile = \"redisson-3.15\""),
         of_redisson("", "", "[protocol]\nprofile = \"lockstep\""),
         of_redisson("", "", "[faults]\nlate_ask = 1"),
+        of_redisson("", "", "[faults]\npause_node = 1"),
+        of_redisson("renew_every = 1", "max_holds = 2", "[protocol]\nprofile = \"redisson-3.43\""),
+        of_redisson("renew_every = 1", "max_holds = 2", "[protocol]\npartial_release = \"ignore\""),
         of_redisson("renew_every = 1", "", "[protocol]\nmissed_renewal = \"tell-holder\""),
         of_redisson("renew_every = 1", "", "[protocol]\nrenewal_timer = \"multiplying\""),
         of_redisson("renew_every = 1", "stops_at = \"validity\"", ""),
@@ -146,6 +149,8 @@ fn what_is_not_modelled_beside_redisson_s_lock_on_several_masters_is_refused() {
     ] {
         assert_eq!(codes(&text), [Code::NotModelled], "{text}");
     }
+    let each_by_itself = of_redisson("", "", "[[client]]\nwait_limit = 0\n[[client]]\nwait_limit = 0");
+    assert_eq!(codes(&each_by_itself.replacen("wait_limit = 0\n", "", 1)), []);
 }
 
 /// An ideal counter is not one of the masters.
