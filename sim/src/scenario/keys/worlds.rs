@@ -14,7 +14,7 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         TOP,
         "lock",
-        "\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\", \"spin\", \"multi\", \"value-multi\" or \"red\"",
+        "\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\", \"spin\", \"multi\", \"value-multi\", \"red\" or \"redisson-red\"",
         "",
         "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock, read-write lock, fenced lock, spin lock, multi lock or lock over several values, or RedLock on several masters",
     ),
