@@ -120,6 +120,8 @@ impl Config {
         Cow::Owned(self.with_common(&self.settings_of(client)))
     }
 
+    /// Its own function, since `of_client` is copied to wherever a rule is called, and scenarios are large.
+    #[inline(never)]
     fn with_common(&self, settings: &ClientSettings) -> Self {
         let ClientSettings {
             lease,

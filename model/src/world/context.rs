@@ -39,9 +39,15 @@ impl<Y: Layout> Context<'_, Y> {
         };
         let result = rule(&mut process);
         if process.unsubscribes {
-            self.world.group_mut().connection_mut(client).set_subscription(None);
+            self.unsubscribe(client);
         }
         result
+    }
+
+    /// Its own function, since `process` is copied to wherever a rule is called.
+    #[inline(never)]
+    fn unsubscribe(&mut self, client: u8) {
+        self.world.group_mut().connection_mut(client).set_subscription(None);
     }
 }
 

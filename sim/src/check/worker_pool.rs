@@ -41,30 +41,30 @@ impl WorkerPool {
     /// Each thread has its own region, and takes pieces that others have left when its region is done. So the same
     /// numbers mostly go to the same thread, pass after pass, and their data is still in its cache.
     pub(crate) fn share<T: Send>(&self, pieces: usize, work: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
-        let Some(pool) = self.0.as_ref().filter(|_| pieces > 1) else {
+        if self.0.is_none() || pieces <= 1 {
             return (0..pieces).map(|number| work(0, number)).collect();
-        };
+        }
+        let results: Vec<_> = (0..pieces).map(|_| Mutex::new(None)).collect();
+        self.share_numbers(pieces, &|thread, number| *lock(&results[number]) = Some(work(thread, number)));
+        results.into_iter().filter_map(|result| result.into_inner().unwrap_or_else(PoisonError::into_inner)).collect()
+    }
+
+    /// The same, each piece once. Not generic, since each pass of each engine would have a copy of it in each layout of worlds.
+    fn share_numbers(&self, pieces: usize, work: &(dyn Fn(usize, usize) + Sync)) {
         let threads = self.threads();
         let end = |region: usize| (region + 1) * pieces / threads;
         let next: Vec<_> = (0..threads).map(|region| AtomicUsize::new(region * pieces / threads)).collect();
-        let done = Mutex::new(Vec::with_capacity(pieces));
-        let take = |thread| {
-            let mut mine = Vec::new();
+        let take = |thread: usize| {
             for region in (thread..threads).chain(0..thread) {
                 let numbers = iter::repeat_with(|| next[region].fetch_add(1, Ordering::Relaxed));
-                mine.extend(
-                    numbers.take_while(|number| *number < end(region)).map(|number| (number, work(thread, number))),
-                );
+                numbers.take_while(|number| *number < end(region)).for_each(|number| work(thread, number));
             }
-            lock(&done).append(&mut mine);
         };
+        let Some(pool) = &self.0 else { return take(0) };
         pool.in_place_scope(|scope| {
             scope.spawn_broadcast(|_, thread| take(1 + thread.index()));
             take(0);
         });
-        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
-        done.sort_unstable_by_key(|(number, _)| *number);
-        done.into_iter().map(|(_, result)| result).collect()
     }
 }
 
