@@ -164,6 +164,44 @@ fn redisson_contradicts_a_model_that_needs_fewer_masters_or_gives_nothing_back()
     assert!(found.what == "what A:1 is told" && found.model == "it does not have the lock", "{found:#?}");
 }
 
+/// A multi lock of clients of several masters: the first one that does not grant ends the call.
+#[test]
+fn a_multi_lock_needs_every_master_and_gives_back_what_it_was_granted() {
+    for (profile, version) in WITH_LEASE {
+        let every = world(3, profile, "", "needed_masters = 'all'");
+        let refused =
+            [acquire(1), ask(1, 2), acquire(0), ask(0, 0), ask(0, 1), ask(0, 2), release(0, 0), release(0, 1)];
+        let granted = [ask(1, 1), ask(1, 0), set_lease(1, 2), set_lease(1, 1), set_lease(1, 0)];
+        let ended = [unlock(1), release(1, 0), release(1, 1), release(1, 2)];
+        assert_eq!(difference(&every, None, version, &[&refused[..], &granted, &ended].concat()), None, "{version}");
+    }
+    let most = world(3, "redisson-4.7", "", "");
+    let two_of_three = [acquire(1), ask(1, 2), acquire(0), ask(0, 0), ask(0, 1), ask(0, 2), set_lease(0, 0)];
+    assert_eq!(difference(&most, None, "4.7.0", &two_of_three), None);
+    let few = world(3, "redisson-4.7", "", "needed_masters = 'all'");
+    let found = difference(&few, Some(Mutant::HalfIsMost), "4.7.0", &two_of_three).expect("it gives all back");
+    assert_eq!(found.what, "request of A");
+}
+
+/// Its release ends with the first master that raises: the ones behind it keep the lock.
+#[test]
+fn a_release_of_a_multi_lock_on_several_masters_stops_at_an_error() {
+    let faults = "needed_masters = 'all'\n[faults]\nrefuse_writes = 1\nvanish_key = 1";
+    let taken = [acquire(0), ask(0, 0), ask(0, 1), ask(0, 2), set_lease(0, 0), set_lease(0, 1), set_lease(0, 2)];
+    let refuses = [Action::RefuseWrites { node: 1 }, unlock(0), release(0, 0), release(0, 1)];
+    let other = [Action::AcceptWrites { node: 1 }, acquire(1), ask(1, 0), ask(1, 2), release(1, 0)];
+    let lost = [Action::VanishKey { node: 1 }, unlock(0), release(0, 0), release(0, 1), acquire(1), ask(1, 2)];
+    for (profile, version) in WITH_LEASE {
+        let every = world(3, profile, "", faults);
+        assert_eq!(difference(&every, None, version, &[&taken[..], &refuses, &other].concat()), None, "{version}");
+        assert_eq!(difference(&every, None, version, &[&taken[..], &lost].concat()), None, "{version}");
+    }
+    let goes_on = world(3, "redisson-4.7", "", &format!("failed_part = 'goes-on'\n{faults}"));
+    let released = [&taken[..], &refuses, &[release(0, 2)]].concat();
+    let found = difference(&goes_on, None, "4.7.0", &released).expect("it has ended with an error");
+    assert_eq!(found.what, "what A:1 is told");
+}
+
 /// Its command sets the lease whoever has the lock.
 #[test]
 fn redisson_contradicts_a_lease_at_the_end_that_is_set_only_of_its_own_hold() {
@@ -184,6 +222,8 @@ fn redisson_does_what_the_clients_of_the_model_do_on_several_masters() {
         (world(3, profile, jumps, &faults), version)
     });
     let servers = servers();
+    let every = world(3, "redisson-4.7", jumps, &format!("needed_masters = 'all'\n{faults}"));
+    let leased: Vec<_> = leased.into_iter().chain([(every, "4.7.0")]).collect();
     let all: Vec<_> = servers.iter().flat_map(|server| leased.iter().map(move |world| (server, world))).collect();
     let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES);
     let ends = at_once(&all, |(server, (scenario, version))| {

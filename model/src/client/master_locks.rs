@@ -51,7 +51,7 @@ impl<Q: InFlight> Process<'_, Q> {
         }
         self.thread_mut(ONLY_THREAD).phase = Phase::AskingMasters;
         let masters = self.config.cluster.groups;
-        let needed = self.config.majority() - u8::from(self.config.is_mutated(Mutant::HalfIsMost));
+        let needed = self.config.needed_masters() - u8::from(self.config.is_mutated(Mutant::HalfIsMost));
         let granted = call.granted.count();
         let failed = call.asked.count() - granted;
         if failed > masters - needed {
@@ -80,7 +80,7 @@ impl<Q: InFlight> Process<'_, Q> {
         }
         self.notes.happened(Happening::PartsGivenUp);
         let giving = self.thread_mut(ONLY_THREAD);
-        giving.phase = Phase::ReleasingMasters;
+        giving.phase = Phase::Undoing;
         giving.forget_validity();
         LocksDecision::GoesOn
     }
@@ -121,9 +121,20 @@ impl<Q: InFlight> Process<'_, Q> {
         releasing.phase = Phase::ReleasingMasters;
     }
 
-    /// It has released on a master, whatever that has answered.
-    pub(crate) fn has_released_lock_at(&mut self, call: &mut MastersCall, master: u8) -> LocksDecision {
+    /// Whether it may release on this master now: of a call of `unlock()`, or of one that gives back what it was granted.
+    pub(crate) fn can_release_lock_at(&self, call: MastersCall, master: u8) -> bool {
+        let releases = matches!(self.thread(ONLY_THREAD).phase, Phase::ReleasingMasters | Phase::Undoing);
+        self.client.is_running() && releases && call.asked.has(master)
+    }
+
+    /// It has released on a master. What that has answered may end an `unlock()`, and nothing else.
+    pub(crate) fn has_released_lock_at(&mut self, call: &mut MastersCall, master: u8, reply: Reply) -> LocksDecision {
         call.asked = call.asked.without(master);
+        let is_unlock = self.thread(ONLY_THREAD).phase == Phase::ReleasingMasters;
+        let has_failed = !matches!(reply, Reply::Released | Reply::StillHeld);
+        if is_unlock && has_failed && self.config.stops_releasing_at_masters() {
+            call.asked = MasterSet::NONE;
+        }
         if !call.asked.is_empty() {
             return LocksDecision::GoesOn;
         }

@@ -29,7 +29,7 @@ pub use sections::{
 };
 pub use switches::{
     AcquireRule, AnsweredReceipt, Downgrade, ElapsedTime, ExtendRule, FailedPart, FailedRenewal, FinalLease,
-    InterruptedCall, InterruptedWaiter, MissedRenewal, NoTtlAnswer, PartialRelease, ReadRelease, ReadRenewal,
-    RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, RoundLease, SubscribeTo, TokenRule, ValueRule, WaitAfter,
-    WaitRule,
+    InterruptedCall, InterruptedWaiter, MissedRenewal, NeededMasters, NoTtlAnswer, PartialRelease, ReadRelease,
+    ReadRenewal, RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, RoundLease, SubscribeTo, TokenRule,
+    ValueRule, WaitAfter, WaitRule,
 };

@@ -6,9 +6,9 @@ use super::defaults::{is_default, is_usual_batch, usual_batch};
 use super::profiles::Profile;
 use super::switches::{
     AcquireRule, AnsweredReceipt, Downgrade, ElapsedTime, ExtendRule, FailedPart, FailedRenewal, FinalLease,
-    InterruptedCall, InterruptedWaiter, MissedRenewal, NoTtlAnswer, PartialRelease, ReadRelease, ReadRenewal,
-    RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, RoundLease, SubscribeTo, TokenRule, ValueRule, WaitAfter,
-    WaitRule,
+    InterruptedCall, InterruptedWaiter, MissedRenewal, NeededMasters, NoTtlAnswer, PartialRelease, ReadRelease,
+    ReadRenewal, RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, RoundLease, SubscribeTo, TokenRule,
+    ValueRule, WaitAfter, WaitRule,
 };
 use crate::limits::RENEWAL_BATCH;
 
@@ -54,6 +54,10 @@ pub struct Protocol {
     /// What a release does when that of one part fails; read for a lock of several parts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub failed_part: FailedPart,
+    /// How many masters a call needs; read for kinds with a lock on each of several masters
+    /// ([`StoringMasters::Locks`](crate::locks::StoringMasters::Locks)).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub needed_masters: NeededMasters,
     /// What an interrupt does to a call that waits for a part; read for a lock of several parts.
     #[serde(default, skip_serializing_if = "is_default")]
     pub interrupted_call: InterruptedCall,
@@ -125,6 +129,7 @@ impl Profile {
             round_lease: RoundLease::Multiplied,
             final_lease: FinalLease::AnyHold,
             failed_part: FailedPart::Stops,
+            needed_masters: NeededMasters::Most,
             interrupted_call: InterruptedCall::GoesOn,
             wait_rule: WaitRule::Any,
             // Redisson's is `EveryCall`, which only small worlds can have: the scenario reader says which.

@@ -311,6 +311,20 @@ pub enum FinalLease {
     OwnHold,
 }
 
+/// How many masters a call needs that takes a lock on several, each of which stores a lock of its own
+/// (docs/facts/family.md#redlock).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum NeededMasters {
+    /// Most of them (`RedissonRedLock`).
+    #[default]
+    Most,
+    /// Every one (`RedissonMultiLock` whose locks are of clients of several masters). A release that fails on one stops there, or goes on:
+    /// [`FailedPart`].
+    All,
+}
+
 /// What a release of a lock of several parts does when that of one part ends with an error
 /// (docs/facts/family.md#a-release-that-stops).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

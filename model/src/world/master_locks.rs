@@ -126,11 +126,14 @@ impl<Y: Layout> Context<'_, Y> {
         Reply::Done
     }
 
-    /// A client releases on a master. What that answers is looked at by its watchdog only.
+    /// A client releases on a master. What that answers is looked at by its watchdog, and by an `unlock()` that stops at an error.
     pub(super) fn release_lock_at(&mut self, client: u8, node: u8, master: u8) -> Option<Reply> {
+        if !self.in_call(client, |process, call| process.can_release_lock_at(*call, master)) {
+            return None;
+        }
         let reply = self.at_master(node, LockRequest::Release(own(client)))?;
         self.at_watchdog(client, master, |process| process.hear_release_in_watchdog(reply));
-        let decision = self.in_call(client, |process, call| process.has_released_lock_at(call, master));
+        let decision = self.in_call(client, |process, call| process.has_released_lock_at(call, master, reply));
         self.note_decision(client, decision);
         Some(reply)
     }
@@ -146,7 +149,7 @@ impl<Y: Layout> Context<'_, Y> {
                     // As for other locks on several masters: grants are in the order in which their callers begin to believe.
                     let token = self.issue_token();
                     self.world.thread_mut(holder).token = token;
-                    if stored < usize::from(self.config.majority()) {
+                    if stored < usize::from(self.config.of_client(client).needed_masters()) {
                         self.notes.broke(Breach::GrantInvalid);
                     }
                 }

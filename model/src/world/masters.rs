@@ -247,11 +247,11 @@ impl<Y: Layout> Context<'_, Y> {
     /// A client releases on a master. What that answers is not looked at.
     pub(crate) fn release_at(&mut self, client: u8, node: u8) -> Option<Reply> {
         let group = self.group_where_known(client, node)?;
-        if !self.in_call(client, |process, call| process.can_release_at(*call, group)) {
-            return None;
-        }
         if Y::Lock::HAS_MASTER_LOCKS {
             return self.release_lock_at(client, node, group);
+        }
+        if !self.in_call(client, |process, call| process.can_release_at(*call, group)) {
+            return None;
         }
         let reply = self.at_master(node, LockRequest::Release(own(client)))?;
         let has_ended = self.in_call(client, |process, call| process.has_released_at(call, group));

@@ -314,7 +314,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::ReleaseAt { client, node } => {
             let phase = world.thread(Holder::new(client, 0)).phase;
             let is_asked = world.call(client).asked.has(config.place_of(node).0);
-            phase != Phase::ReleasingMasters || !is_asked || !is_known(client, node)
+            !matches!(phase, Phase::ReleasingMasters | Phase::Undoing) || !is_asked || !is_known(client, node)
         }
         Action::ArriveLate { client, node } => {
             let group = config.place_of(node).0;

@@ -138,7 +138,10 @@ pub fn why(trace: &Trace) -> Option<String> {
 fn grant_is_invalid(trace: &Trace, last: &State, actor: &str) -> String {
     let is_own = |hold: &Hold| lane_of(&hold.holder) == lane_of(actor) && hold.value == 0;
     let stores = last.nodes.iter().filter(|node| node.is_master() && node.stored.holders.iter().any(is_own)).count();
-    let (masters, needed) = (trace.config.cluster.groups, trace.config.majority());
+    let masters = trace.config.cluster.groups;
+    let client = last.clients.iter().position(|client| client.name == lane_of(actor));
+    let own = client.and_then(|client| u8::try_from(client).ok()).map(|client| trace.config.of_client(client));
+    let needed = own.map_or(trace.config.needed_masters(), |own| own.needed_masters());
     if stores < usize::from(needed) {
         return format!(
             "{actor} begins to believe that it holds, and {stores} of {masters} masters store the lock for it; {needed} must"

@@ -143,6 +143,7 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
         Phase::AskingAgain => Some("subscribed, has asked again and waits for the answer".to_owned()),
         Phase::Confirming => Some("is granted and waits to learn how many replicas have the grant".to_owned()),
         Phase::SettingTtl => Some("is granted, and sets the TTL of the lock".to_owned()),
+        Phase::Undoing if config.asks_master_locks() => Some("gives back what it was granted".to_owned()),
         Phase::Undoing => Some("releases its grant: too few replicas have it".to_owned()),
         Phase::NextPart => Some("is the next part to be asked for".to_owned()),
         Phase::GivingBack => Some("is the next part to be given back".to_owned()),
@@ -192,7 +193,8 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
 /// What a client remembers of its call on several masters.
 fn asks(config: &Config, client: &ClientState) -> String {
     let Some(call) = &client.call else { return "asks no master".to_owned() };
-    let is_releasing = client.threads.iter().any(|thread| thread.phase == Phase::ReleasingMasters);
+    let releases = [Phase::ReleasingMasters, Phase::Undoing];
+    let is_releasing = client.threads.iter().any(|thread| releases.contains(&thread.phase));
     let sets_lease = client.threads.iter().any(|thread| thread.phase == Phase::SettingTtl);
     let asked = match (is_releasing, sets_lease) {
         (true, _) => "is still to release on",

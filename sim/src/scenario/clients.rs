@@ -5,7 +5,7 @@ use core::ops::Range;
 use lockstep_model::config::{
     AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ElapsedTime, ExtendRule,
     FailedPart, FailedRenewal, FinalLease, InterruptedCall, InterruptedWait, InterruptedWaiter, LockKind, LockObjects,
-    MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, NoTtlAnswer, PartOrder,
+    MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, NeededMasters, NoTtlAnswer, PartOrder,
     PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease,
     RenewalTimer, Resend, RoundLease, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, ValueSet, WaitAfter, WaitRule,
 };
@@ -174,6 +174,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let round_lease = section.word("round_lease", "lease of a later round", &ROUND_LEASES);
     let final_lease = section.word("final_lease", "lease at the end of an acquire", &FINAL_LEASES);
     let failed_part = section.word("failed_part", "effect of a failed release of a part", &FAILED_PARTS);
+    let needed_masters = section.word("needed_masters", "number of masters that a call needs", &NEEDED_MASTERS);
     let interrupted_call = section.word("interrupted_call", "effect of an interrupt on a call", &INTERRUPTED_CALLS);
     let read_release = section.word("read_release", "effect of a read release", &READ_RELEASES);
     let token = section.word("token", "rule for tokens", &TOKEN_RULES);
@@ -205,6 +206,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         round_lease: round_lease.or(switches.round_lease)?,
         final_lease: final_lease.or(switches.final_lease)?,
         failed_part: failed_part.or(switches.failed_part)?,
+        needed_masters: needed_masters.or(switches.needed_masters)?,
         interrupted_call: interrupted_call.or(switches.interrupted_call)?,
         read_release: read_release.or(switches.read_release)?,
         token: token.or(switches.token)?,
@@ -280,6 +282,7 @@ const REFUSED_LEASES: [(&str, RefusedLease); 2] =
 const ROUND_LEASES: [(&str, RoundLease); 2] = [("multiplied", RoundLease::Multiplied), ("kept", RoundLease::Kept)];
 const FINAL_LEASES: [(&str, FinalLease); 2] = [("any-hold", FinalLease::AnyHold), ("own-hold", FinalLease::OwnHold)];
 const FAILED_PARTS: [(&str, FailedPart); 2] = [("stops", FailedPart::Stops), ("goes-on", FailedPart::GoesOn)];
+const NEEDED_MASTERS: [(&str, NeededMasters); 2] = [("most", NeededMasters::Most), ("all", NeededMasters::All)];
 const INTERRUPTED_CALLS: [(&str, InterruptedCall); 2] =
     [("goes-on", InterruptedCall::GoesOn), ("ends", InterruptedCall::Ends)];
 const PART_ORDERS: [(&str, PartOrder); 4] = [

@@ -3,7 +3,9 @@
 
 use core::ops::Range;
 
-use lockstep_model::config::{ClientSettings, MissedRenewal, PartialRelease, Profile, RenewalTimer, StopsAt};
+use lockstep_model::config::{
+    ClientSettings, MissedRenewal, NeededMasters, PartialRelease, Profile, RenewalTimer, StopsAt,
+};
 
 use super::contradiction::Contradiction;
 use super::parts::{Parts, Sections};
@@ -40,6 +42,12 @@ fn note_useless(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
         if place.nobody(|own| own.renew_every.is_none()) {
             Contradiction::of(place.protocol, "final_lease", "no call names a lease: the watchdog renews")
                 .note("remove `final_lease`, or `renew_every`");
+        }
+        if place.nobody(|own| own.protocol.needed_masters == NeededMasters::All) {
+            let reason = "the release of a lock that needs most of its masters asks every one, and hides every error";
+            Contradiction::of(place.protocol, "failed_part", reason)
+                .with(lock.cloned(), "this is Redisson's lock on several masters")
+                .note("remove `failed_part`, or use needed_masters = \"all\"");
         }
     }
 }

@@ -28,9 +28,11 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     match kind.facts().masters {
         StoringMasters::One => {
             note_elsewhere(parts, sections, lock.as_ref(), &format!("{}: one master stores it", kind.name()));
+            note_needed(parts, sections, lock.as_ref(), "one master stores this kind of lock");
             return;
         }
         StoringMasters::Rounds => {
+            note_needed(parts, sections, lock.as_ref(), "the algorithm as it was published needs most of the masters");
             note_rounds(parts, top, sections, lock.as_ref());
             note_extension(parts, sections);
             note_drift(parts, sections);
@@ -61,6 +63,16 @@ fn note_elsewhere(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<us
         if budget > 0 {
             refuse(&sections.faults, key);
         }
+    }
+}
+
+/// How many masters a call needs is said where each of them stores a lock of its own.
+fn note_needed(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>, reason: &str) {
+    let other = kinds_with(|facts| facts.masters == StoringMasters::Locks);
+    for place in sections.places(parts) {
+        Contradiction::of(place.protocol, "needed_masters", reason)
+            .with(lock.cloned(), "this is the kind of lock")
+            .note(&format!("remove `needed_masters`, or use {other}"));
     }
 }
 

@@ -49,10 +49,10 @@ fn note_elsewhere(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<us
     Contradiction::of(&sections.time, "round_wait", "this kind of lock is not taken in rounds")
         .with(lock.cloned(), label.to_owned())
         .note(&note("round_wait"));
-    // That of a lock on several masters is set in the end as well.
-    let has_final_lease = parts.lock.is_some_and(|kind| kind.facts().masters == StoringMasters::Locks);
+    // A lock on each of several masters sets its lease in the end as well, and may stop at a release that fails (`master_locks`).
+    let is_on_masters = parts.lock.is_some_and(|kind| kind.facts().masters == StoringMasters::Locks);
     for place in sections.places(parts) {
-        for key in SWITCHES.into_iter().filter(|key| !(has_final_lease && *key == "final_lease")) {
+        for key in SWITCHES.into_iter().filter(|key| !(is_on_masters && ["final_lease", "failed_part"].contains(key))) {
             Contradiction::of(place.protocol, key, "this kind of lock has no parts")
                 .with(lock.cloned(), label.to_owned())
                 .note(&note(key));

@@ -36,6 +36,7 @@ const LEFT_OUT: &[&str] = &[
     "round_lease",
     "final_lease",
     "failed_part",
+    "needed_masters",
     "interrupted_call",
     "unanswered_ask",
     "refused_call",

@@ -134,7 +134,10 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("final_lease", &["\"any-hold\"", "\"own-hold\""], 40, |said| {
         (said.has_parts() || said.asks_master_locks()) && !said.has("renew_every")
     }),
-    row("failed_part", &["\"stops\"", "\"goes-on\""], 40, Said::has_parts),
+    row("needed_masters", &["\"most\"", "\"all\"", "\"all\""], 40, Said::asks_master_locks),
+    row("failed_part", &["\"stops\"", "\"goes-on\""], 40, |said| {
+        said.has_parts() || said.is("needed_masters", "\"all\"")
+    }),
     row("hold_for_ever", FLAG, 5, |said| !said.has("hold_at_most") && !said.shares()),
     // Nodes and their faults.
     row("groups", &["2", "3", "3", "3", "3", "5"], 100, Said::asks_masters),

@@ -1,7 +1,7 @@
 //! What can happen to nodes and their replicas: failovers, links, clocks, and who counts whom.
 
 use crate::config::sections::{Bound, Config, Discovery, PromoteRule, ReplicasLeave, Ttls};
-use crate::config::switches::WaitAfter;
+use crate::config::switches::{FailedPart, NeededMasters, WaitAfter};
 use crate::locks::facts::StoringMasters;
 use crate::mutants::Mutant;
 
@@ -44,6 +44,21 @@ impl Config {
     /// (docs/facts/family.md#the-lease-at-the-end-of-redlock).
     pub const fn sets_lease_at_masters(&self) -> bool {
         self.asks_master_locks() && self.time.renew_every.is_none()
+    }
+
+    /// How many masters a client of this scenario needs.
+    pub const fn needed_masters(&self) -> u8 {
+        match self.protocol.needed_masters {
+            NeededMasters::Most => self.majority(),
+            NeededMasters::All => self.cluster.groups,
+        }
+    }
+
+    /// Whether a release ends with the first master that does not accept it, and leaves what it has not come to
+    /// (docs/facts/family.md#a-release-that-stops). One of a lock that needs most of the masters hides every error.
+    pub(crate) const fn stops_releasing_at_masters(&self) -> bool {
+        matches!(self.protocol.needed_masters, NeededMasters::All)
+            && matches!(self.protocol.failed_part, FailedPart::Stops)
     }
 
     /// How many masters are most of them.

@@ -1,10 +1,12 @@
 //! A client that asks several masters, each of which stores a lock of its own.
 
 use lockstep_model::client::Phase;
+use lockstep_model::config::{FailedPart, NeededMasters};
 use lockstep_model::trace::node_name;
 use lockstep_model::{Happening, Reply};
 
 use super::super::paint::Tone;
+use super::super::units::count;
 use super::lane::Lane;
 use super::masters::lane;
 use super::narrator::Narrator;
@@ -92,6 +94,8 @@ impl Narrator<'_> {
         let (name, masters) = (&self.step.lane, self.config.cluster.groups);
         let granted = call.map_or(0, |call| call.granted.len()) + usize::from(is_granted);
         let have = if granted == 1 { "has" } else { "have" };
+        let needs_all = self.config.of_client(client).protocol.needed_masters == NeededMasters::All;
+        let why = if needs_all { "and it needs every one" } else { "and too many have not" };
         if after.holds > before.holds {
             let others = self.others_believe(name);
             return match before.phase {
@@ -109,13 +113,11 @@ impl Narrator<'_> {
             (Phase::AskingMasters | Phase::HearingMaster, Phase::SettingTtl) => {
                 format!("; {granted} of {masters} masters have granted: {name} sets its lease on them")
             }
-            (Phase::AskingMasters | Phase::HearingMaster, Phase::ReleasingMasters) => {
-                format!(
-                    "; {granted} of {masters} {have} granted, and too many have not: {name} gives back what it was granted"
-                )
+            (Phase::AskingMasters | Phase::HearingMaster, Phase::Undoing) => {
+                format!("; {granted} of {masters} {have} granted, {why}: {name} gives back what it was granted")
             }
             (Phase::AskingMasters | Phase::HearingMaster, Phase::Idle) => {
-                format!("; {granted} of {masters} {have} granted, and too many have not: {name} {}", holds(after.holds))
+                format!("; {granted} of {masters} {have} granted, {why}: {name} {}", holds(after.holds))
             }
             _ => String::new(),
         }
@@ -128,15 +130,33 @@ impl Narrator<'_> {
         if after.holds > before.holds && has_entered { ("HOLDS".to_owned(), Tone::Good) } else { (says, tone) }
     }
 
+    /// Whether what a master answers to this release may end it.
+    fn looks_at_answer(&self, client: u8) -> bool {
+        let protocol = self.config.of_client(client).protocol;
+        let stops = protocol.needed_masters == NeededMasters::All && protocol.failed_part == FailedPart::Stops;
+        stops && self.thread_before(client, 0).phase == Phase::ReleasingMasters
+    }
+
+    /// What becomes of a release of a lock on each master when one of them has answered.
+    pub(super) fn then_of_release(&self, client: u8) -> String {
+        let (before, after) = (self.thread_before(client, 0), self.thread_after(client, 0));
+        let left = self.call_before(client).map_or(0, |call| call.asked.len()).saturating_sub(1);
+        match left {
+            _ if after.phase == before.phase => String::new(),
+            0 => "; that was the last one".to_owned(),
+            _ => format!("; that ends the release of {}, which leaves {}", self.step.lane, count(left, "master")),
+        }
+    }
+
     /// What a master answers to a release.
-    pub(super) fn answer_to_release(&self, node: u8) -> (String, Tone, String) {
+    pub(super) fn answer_to_release(&self, client: u8, node: u8) -> (String, Tone, String) {
         let master = node_name(node);
         match self.step.answer {
             Reply::Released => ("released".to_owned(), Tone::Plain, format!("{master} deletes the lock")),
             Reply::StillHeld => ("still held".to_owned(), Tone::Plain, format!("{master} counts one hold less")),
             Reply::NotHeld => {
-                let answer = format!("{master} stores no lock of {}, which looks at no answer", self.step.lane);
-                (self.label(), Tone::Odd, answer)
+                let then = if self.looks_at_answer(client) { "" } else { ", which looks at no answer" };
+                (self.label(), Tone::Odd, format!("{master} stores no lock of {}{then}", self.step.lane))
             }
             _ => self.refuses_to_write(node),
         }

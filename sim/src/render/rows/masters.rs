@@ -130,6 +130,7 @@ impl Narrator<'_> {
         let (name, master) = (&self.step.lane, node_name(node));
         let after = &self.client_after(client).threads[0];
         let then = match after.phase {
+            _ if self.config.asks_master_locks() => self.then_of_release(client),
             Phase::ReleasingMasters => String::new(),
             Phase::Waiting => self.then_sleeps(name, after),
             _ => "; that was the last one".to_owned(),
@@ -141,7 +142,7 @@ impl Narrator<'_> {
                 return vec![self.one_way(lane(client), Lane::Node(node), "release", what).lost()];
             }
             _ if self.config.asks_master_locks() => {
-                let (says, tone, answer) = self.answer_to_release(node);
+                let (says, tone, answer) = self.answer_to_release(client, node);
                 (says, tone, answer + &then)
             }
             Reply::Released => ("released".to_owned(), Tone::Plain, format!("{master} deletes the key{then}")),

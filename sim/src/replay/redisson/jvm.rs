@@ -24,7 +24,7 @@ const STOP_WAIT: Duration = Duration::from_secs(5);
 /// How long after its pipes were closed its end is waited for.
 const END_WAIT: Duration = Duration::from_secs(1);
 /// The number of the driver's commands that are sent here, as in tools/redisson/src/main/java/lockstep/Driver.java.
-const COMMANDS: &str = "11";
+const COMMANDS: &str = "12";
 /// No answer of the driver is longer, in bytes.
 const LONGEST_LINE: usize = 1 << 20;
 /// So many lines of those that a JVM writes before it is ready are kept.

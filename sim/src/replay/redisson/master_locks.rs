@@ -7,6 +7,7 @@
 //! the lease, and gives back what it was granted. A history that does so otherwise is left.
 
 use lockstep_model::client::Phase;
+use lockstep_model::config::NeededMasters;
 use lockstep_model::trace::{ThreadState, client_name};
 use lockstep_model::{Action, Reply};
 
@@ -88,7 +89,9 @@ impl RedissonClients {
         self.master_calls.granted[at].clear();
         let order = self.master_calls.orders.get(&step.step.number).cloned().unwrap_or_default();
         testbed.findings.note(|| format!("{}:1 calls {call} on the masters {order}", client_name(client)));
-        let object = format!("red:{order}:{}/{}", self.translator.lock_name(0), step.step.number);
+        let needs_all = self.config.of_client(client).protocol.needed_masters == NeededMasters::All;
+        let class = if needs_all { "every" } else { "red" };
+        let object = format!("{class}:{order}:{}/{}", self.translator.lock_name(0), step.step.number);
         self.applications.begin_call(at, 0, &format!("{verb} {object}{times}"), false)
     }
 
@@ -221,7 +224,18 @@ impl RedissonClients {
     fn compare_call_on_masters(&mut self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) {
         let at = usize::from(client);
         let (before, after) = (&step.before.clients[at].threads[0], &step.step.state.clients[at].threads[0]);
-        let model = told_on_masters(before, after, self.master_calls.unlocks[at]);
+        let is_unlock = self.master_calls.unlocks[at];
+        let protocol = self.config.of_client(client).protocol;
+        // `RedissonRedLock` hides every error of a release.
+        let error = Some(step.step.answer)
+            .filter(|answer| {
+                protocol.needed_masters == NeededMasters::All && !matches!(answer, Reply::Released | Reply::StillHeld)
+            })
+            .map(|answer| calls::told_of_refusal(answer, protocol.profile).unwrap_or(calls::NOT_ITS_OWN));
+        let model = match error.filter(|_| is_unlock && after.phase != Phase::ReleasingMasters) {
+            Some(error) => error,
+            None => told_on_masters(before, after, is_unlock),
+        };
         let told = self.told((client, 0), testbed);
         compare_words((client, 0), (model, &told), step.place(), testbed);
     }
@@ -230,8 +244,10 @@ impl RedissonClients {
 /// What the model says that an application is told of its call by this step.
 fn told_on_masters(before: &ThreadState, after: &ThreadState, is_unlock: bool) -> &'static str {
     match (before.phase, after.phase) {
-        (_, Phase::AskingMasters | Phase::HearingMaster | Phase::SettingTtl | Phase::ReleasingMasters) => calls::INSIDE,
-        // It hides every error.
+        (
+            _,
+            Phase::AskingMasters | Phase::HearingMaster | Phase::SettingTtl | Phase::ReleasingMasters | Phase::Undoing,
+        ) => calls::INSIDE,
         (Phase::ReleasingMasters, _) if is_unlock => calls::RELEASED,
         _ if after.holds > before.holds => calls::GRANTED,
         (Phase::SettingTtl, _) => calls::JOINED_IN_VAIN,

@@ -147,7 +147,15 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "\"stops\" or \"goes-on\"",
         OF_PROFILE,
         "what unlock() of a multi lock does when the release of one part fails: it leaves the parts that come after (Redisson), or \
-         releases them all the same",
+         releases them all the same; so of a lock on several masters that needs all of them",
+    )),
+    of_each(key(
+        "protocol",
+        "needed_masters",
+        "\"most\" or \"all\"",
+        "\"most\"",
+        "on how many masters a call of a redisson-red lock must have it: most of them (RedissonRedLock), or every one (RedissonMultiLock \
+         over clients of several masters), whose unlock() stops at the first master that fails (failed_part)",
     )),
     of_each(key(
         "protocol",

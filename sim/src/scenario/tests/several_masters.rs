@@ -115,6 +115,8 @@ fn redisson_s_lock_on_several_masters_is_read_with_what_belongs_to_it() {
     let watched =
         read(&of_redisson("renew_every = 1", "", "replicas = 1\n[protocol]\nfailed_renewal = \"forget\"")).config;
     assert!(!watched.sets_lease_at_masters());
+    let every = read(&of_redisson("", "", "[protocol]\nneeded_masters = \"all\"\nfailed_part = \"goes-on\"")).config;
+    assert_eq!((every.majority(), every.needed_masters()), (2, 3));
     assert_eq!(watched.all_nodes(), 6);
 }
 
@@ -124,6 +126,8 @@ fn what_has_no_effect_on_redisson_s_lock_on_several_masters_is_refused() {
         of_redisson("drift = 1", "", ""),
         of_redisson("", "", "[protocol]\nelapsed_time = \"checked\""),
         of_redisson("renew_every = 1", "", "[protocol]\nfinal_lease = \"own-hold\""),
+        of_redisson("", "", "[protocol]\nfailed_part = \"goes-on\""),
+        of_redisson("", "", "[protocol]\nneeded_masters = \"most\"\nfailed_part = \"stops\""),
         of_redisson("", "", "").replace("groups = 3", "groups = 1"),
     ] {
         assert_eq!(codes(&text), [Code::Impossible], "{text}");

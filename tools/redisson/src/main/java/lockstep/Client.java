@@ -10,6 +10,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
+import org.redisson.RedissonMultiLock;
 import org.redisson.RedissonRedLock;
 import org.redisson.api.LockOptions;
 import org.redisson.api.RLock;
@@ -25,6 +26,8 @@ final class Client {
     private static final String MULTI = "multi:";
     private static final String VALUES = "values:";
     private static final String RED = "red:";
+    /** The same of a multi lock, which needs every master. */
+    private static final String EVERY = "every:";
 
     private final RedissonClient redisson;
     /** The client above, and one for each further master: a lock on several masters has a part on each. */
@@ -36,8 +39,8 @@ final class Client {
      * Lock objects, by their names here: {@code LOCK}, or {@code LOCK/ANYTHING} where a lock has several; {@code fair:} before it:
      * a fair lock; {@code rw:read:} or {@code rw:write:}: one of the two locks of a read-write lock; {@code spin:MILLISECONDS:}: a
      * spin lock with that back-off; {@code fenced:}: a fenced lock; {@code multi:LOCK,LOCK}: a multi lock of these, in this order;
-     * {@code values:ONE,OTHER:}: these values of a lock over several; {@code red:2,1:}: a lock on these masters, counted from 1, in this
-     * order.
+     * {@code values:ONE,OTHER:}: these values of a lock over several; {@code red:2,1:}: a red lock on these masters, counted from 1, in this
+     * order; {@code every:2,1:}: a multi lock on them.
      */
     private final Map<String, RLock> locks = new HashMap<>();
     /** What the call of each thread waits for, where it is a future. */
@@ -136,16 +139,24 @@ final class Client {
             return new EndableMultiLock(Arrays.stream(parts).map(redisson::getLock).toArray(RLock[]::new));
         }
         if (lock.startsWith(RED)) {
-            String[] words = lock.split(":", 3);
-            return new RedissonRedLock(Arrays.stream(words[1].split(","))
-                    .map(master -> masters.get(Integer.parseInt(master) - 1).getLock(words[2]))
-                    .toArray(RLock[]::new));
+            return new RedissonRedLock(locksOfMasters(lock));
+        }
+        if (lock.startsWith(EVERY)) {
+            return new RedissonMultiLock(locksOfMasters(lock));
         }
         if (lock.startsWith(VALUES)) {
             String[] words = lock.split(":", 3);
             return Versions.valueLock(redisson, words[2], List.of(words[1].split(",")));
         }
         return lock.startsWith(FAIR) ? redisson.getFairLock(lock.substring(FAIR.length())) : redisson.getLock(lock);
+    }
+
+    /** The locks of {@code red:2,1,3:NAME}: one of each of these masters. */
+    private RLock[] locksOfMasters(String lock) {
+        String[] words = lock.split(":", 3);
+        return Arrays.stream(words[1].split(","))
+                .map(master -> masters.get(Integer.parseInt(master) - 1).getLock(words[2]))
+                .toArray(RLock[]::new);
     }
 
     /** A call of {@code tryLockAsync()}, whose caller waits until the future is done or cancelled. */
