@@ -93,13 +93,15 @@ fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
 #[test]
 fn random_histories_agree_on_every_server() {
     // Each scenario needs servers of its own.
-    const SCENARIOS: [&str; 8] = [
+    const SCENARIOS: [&str; 10] = [
         "redisson-red-three-masters-two-clients",
         "redisson-red-five-masters-two-clients",
         "redisson-red-entered-again",
         "redisson-red-reply-past-the-lease",
         "redisson-red-error-at-the-end",
         "redisson-red-master-refuses-writes",
+        "redisson-red-every-master",
+        "redisson-red-release-stops",
         "redisson-red-clock-jump",
         "redisson-red-failover-of-one-master",
     ];

@@ -211,7 +211,7 @@ fn redisson_contradicts_a_lease_at_the_end_that_is_set_only_of_its_own_hold() {
     assert_eq!(found.what, "request of A");
 }
 
-/// Calls that name a lease; watchdogs are followed in the histories above.
+/// Calls that name a lease, of a lock that needs most masters or each, and watchdogs.
 #[test]
 fn redisson_does_what_the_clients_of_the_model_do_on_several_masters() {
     let faults = "[faults]\nslow_reply = 1\nrefuse_writes = 1\nclock_jump = 1\nvanish_key = 1\npause_client = 1";
@@ -223,7 +223,9 @@ fn redisson_does_what_the_clients_of_the_model_do_on_several_masters() {
     });
     let servers = servers();
     let every = world(3, "redisson-4.7", jumps, &format!("needed_masters = 'all'\n{faults}"));
-    let leased: Vec<_> = leased.into_iter().chain([(every, "4.7.0")]).collect();
+    let watched = faults.replace("slow_reply = 1\n", "");
+    let watched = world(3, WATCHED.0, &format!("renew_every = 1\n{jumps}"), &watched);
+    let leased: Vec<_> = leased.into_iter().chain([(every, "4.7.0"), (watched, WATCHED.1)]).collect();
     let all: Vec<_> = servers.iter().flat_map(|server| leased.iter().map(move |world| (server, world))).collect();
     let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES);
     let ends = at_once(&all, |(server, (scenario, version))| {

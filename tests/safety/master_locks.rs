@@ -106,6 +106,34 @@ fn a_master_that_fails_when_most_have_granted_ends_the_asking() {
     assert_eq!(all_others.counts(), [0, 0, 1, 1, 1]);
 }
 
+/// A lock that needs every master: the first one that does not grant ends the call.
+#[test]
+fn where_every_master_is_needed_the_first_failure_gives_all_back() {
+    let every = |failed: &str| {
+        let faults = format!("lose_ask = 1\nrefuse_writes = 1\n[protocol]\nneeded_masters = 'all'\n{failed}");
+        MastersHistory::of(&world_of(3, "renew_every = 1", "count = 1\nmax_holds = 2", &faults))
+    };
+    let refused = every("").then([A, ask(0), lose(1)]);
+    assert!(!refused.can(ask(2)) && refused.holds() == 0);
+    let ended = refused.then([release(0)]);
+    assert_eq!((ended.counts(), ended.renewed_on()), (vec![0, 0, 0], vec![]));
+    assert!(ended.keeps(Property::AllOrNone));
+
+    // What a call gives back goes on after an error, also where `unlock()` does not.
+    let inner = every("").then([A, ask(2), ask(1), ask(0), A, ask(2), ask(1), lose(0)]);
+    let given_back = inner.then([Action::RefuseWrites { node: 2 }, release(2), release(1)]);
+    assert_eq!((given_back.holds(), given_back.counts()), (1, vec![1, 1, 2]));
+
+    // `unlock()` ends at the second master. The third one keeps the lock, and its watchdog goes on.
+    let held = |failed| every(failed).then([A, ask(0), ask(1), ask(2), Action::RefuseWrites { node: 1 }, UNLOCK]);
+    let stopped = held("").then([release(0), release(1)]);
+    assert!(!stopped.can(release(2)) && stopped.can(A), "the call is over");
+    assert_eq!((stopped.holds(), stopped.counts(), stopped.renewed_on()), (0, vec![0, 1, 1], vec!["n3".to_owned()]));
+    assert!(!stopped.keeps(Property::AllOrNone));
+    let went_on = held("failed_part = 'goes-on'").then([release(0), release(1), release(2)]);
+    assert_eq!((went_on.counts(), went_on.renewed_on()), (vec![0, 1, 0], vec![]));
+}
+
 /// One failure more than may be: what was granted is given back, and the others are neither asked nor released.
 #[test]
 fn a_failure_too_many_gives_back_what_was_granted_and_asks_nobody_else() {

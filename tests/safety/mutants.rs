@@ -9,7 +9,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{found_in, scenario, verdict, verdict_on};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 83] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 85] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -106,6 +106,8 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 83] = [
     (Mutant::LeaseNeverEnds, "red-holder-crashes", Property::FreedAfterCrash, Verdict::Violated),
     (Mutant::HalfIsMost, "redisson-red-three-masters-two-clients", Property::OneBeliever, Verdict::Violated),
     (Mutant::HalfIsMost, "redisson-red-three-masters-two-clients", Property::ValidAtGrant, Verdict::Violated),
+    (Mutant::HalfIsMost, "redisson-red-every-master", Property::ValidAtGrant, Verdict::Violated),
+    (Mutant::WatchdogTooSlow, "redisson-red-renewed-on-each-master", Property::OneBeliever, Verdict::Violated),
     (Mutant::PartsKept, "redisson-red-three-masters-two-clients", Property::AllOrNone, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "redisson-red-with-a-lease", Property::OnlyHolderReleases, Verdict::Violated),
     (Mutant::LeaseNeverEnds, "redisson-red-holder-crashes", Property::FreedAfterCrash, Verdict::Violated),
