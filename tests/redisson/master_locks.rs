@@ -235,11 +235,11 @@ fn redisson_does_what_the_clients_of_the_model_do_on_several_masters() {
         assert_eq!(found.counterexample.map(|(_, difference)| difference), None, "{version} on {server}");
         found.cases - found.left
     });
-    println!(
-        "{} of {} histories followed to their end",
-        ends.iter().sum::<u32>(),
-        cases * u32::try_from(all.len()).unwrap_or(0)
-    );
+    let followed: u32 = ends.iter().sum();
+    let drawn = cases * u32::try_from(all.len()).unwrap_or(0);
+    println!("{followed} of {drawn} histories followed to their end");
+    // A quarter, as a rule: most others set leases in another order than that of the grants.
+    assert!(followed * 20 >= drawn, "{followed} of {drawn}");
 }
 
 #[test]

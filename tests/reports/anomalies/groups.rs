@@ -352,7 +352,6 @@ pub(super) const GROUPS: [AnomalyGroup; 16] = [
             "redisson-red-error-at-the-end",
             "redisson-red-one-master-dies",
             "redisson-red-inner-release-takes-more",
-            "redisson-red-inner-call-is-refused",
             "redisson-red-release-stops",
             "redisson-red-release-goes-on",
             "redisson-red-every-master-one-dies",
