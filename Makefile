@@ -92,7 +92,7 @@ soak:
 	LOCKSTEP_LOAD_SECONDS=$(SOAK_LOAD_SECONDS) LOCKSTEP_LOAD_WATCHDOG_MS=$(SOAK_LOAD_WATCHDOG_MS) \
 		cargo test --locked -p lockstep-tests --test redisson the_page_on_loads && \
 	LOCKSTEP_KIND_HISTORIES=$(SOAK_KIND_HISTORIES) LOCKSTEP_REPLICA_HISTORIES=$(SOAK_REPLICA_HISTORIES) \
-		LOCKSTEP_WORLD_HISTORIES=$(SOAK_WORLD_HISTORIES) \
+		LOCKSTEP_WORLD_HISTORIES=$(SOAK_WORLD_HISTORIES) LOCKSTEP_EVERY_SERVER=1 \
 		cargo test --locked -p lockstep-tests --features toy --test conformance && \
 	LOCKSTEP_MUTATED_FILES=$(SOAK_FILES) cargo test --locked --workspace --lib changed_files && \
 	LOCKSTEP_FREE_RUNS=$(SOAK_FREE_RUNS) cargo test --locked -p lockstep-tests --test inclusion && \

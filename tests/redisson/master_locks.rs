@@ -14,7 +14,7 @@ use crate::scenarios::histories_on;
 use crate::switches::at_once;
 
 /// Random histories of each world on each server; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
-const HISTORIES: u32 = 4;
+const HISTORIES: u32 = 3;
 
 /// The profile and the version of each client, and the keys of its times: with a watchdog the version whose timers do not multiply.
 const WITH_LEASE: [(&str, &str); 3] =

@@ -12,7 +12,7 @@ use crate::switches::at_once;
 
 /// How many worlds, and how many random histories of each; `LOCKSTEP_REDISSON_WORLDS` asks for more of them, and
 /// `LOCKSTEP_DRAW_SEED` for others.
-const WORLDS: usize = 8;
+const WORLDS: usize = 4;
 const HISTORIES: u32 = 5;
 
 const DEPLOYMENTS: [Deployment; 3] = [Deployment::AsScenario, Deployment::Cluster, Deployment::Sentinel];

@@ -10,8 +10,8 @@ use crate::history::RedissonStage;
 use crate::redisson;
 
 /// How often the history is run in an ordinary test: with a JVM of its own each, and in one that has run it before.
-const FRESH: usize = 4;
-const WARM: usize = 16;
+const FRESH: usize = 2;
+const WARM: usize = 8;
 
 fn jvm(program: &RedissonProgram) -> Jvm {
     Jvm::start(program.driver(), START_MS).unwrap_or_else(|error| panic!("{error}"))

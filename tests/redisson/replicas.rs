@@ -32,7 +32,7 @@ fn a_release_that_a_server_refuses_has_told_the_first_waiter() {
 }
 
 /// How often a history is run.
-const RUNS: usize = 20;
+const RUNS: usize = 10;
 /// How many of these have a JVM of their own.
 const FRESH: usize = 3;
 
