@@ -58,10 +58,11 @@ check:
 	cargo run --release --locked -q -p lockstep-sim -- check
 
 # Tests that look at very many worlds themselves. All others, and the unit tests, leave that to what is built: unoptimised they are
-# there in a fifth of the time, and run as fast. The unit tests are those of the whole workspace: with a part of it
-# cargo chooses other features of the libraries, and builds them again. There are no tests in documentation.
+# there in a fifth of the time, and run as fast. The unit tests are built with the features that the whole workspace has, so that the
+# model and its libraries are not built again. There are no tests in documentation.
 SEARCHING = safety liveness reports
 OTHERS = $(filter-out $(SEARCHING),$(patsubst tests/%/main.rs,%,$(wildcard tests/*/main.rs)))
+UNIT = -p lockstep-model -p lockstep-redis -p lockstep-sim --features lockstep-sim/mutants,lockstep-model/schema
 unoptimised = --config 'profile.dev.package.$(1).opt-level=0'
 
 # Built as a whole first: the tests run the binary and what it carries. Four tests at a time for each core: those that
@@ -73,7 +74,7 @@ test:
 	cargo build --workspace --locked && \
 	{ \
 		failed=0; \
-		cargo test --locked --no-fail-fast --workspace --lib $(call unoptimised,lockstep-model) $(call unoptimised,lockstep-sim) || failed=1; \
+		cargo test --locked --no-fail-fast $(UNIT) --lib $(call unoptimised,lockstep-sim) || failed=1; \
 		cargo test --locked --no-fail-fast -p lockstep-tests $(OTHERS:%=--test %) $(call unoptimised,lockstep-tests) || failed=1; \
 		cargo test --locked --no-fail-fast -p lockstep-tests $(SEARCHING:%=--test %) || failed=1; \
 		exit $$failed; \
