@@ -196,6 +196,13 @@ fn a_release_of_a_multi_lock_on_several_masters_stops_at_an_error() {
         assert_eq!(difference(&every, None, version, &[&taken[..], &refuses, &other].concat()), None, "{version}");
         assert_eq!(difference(&every, None, version, &[&taken[..], &lost].concat()), None, "{version}");
     }
+    // What it has not come to is renewed from then on, and nothing else.
+    let watched = world(3, WATCHED.0, "renew_every = 1", faults);
+    let renewed =
+        [Action::AcceptWrites { node: 1 }, Action::Tick, Action::ExtendAt { client: 0, node: 2 }, Action::Tick];
+    let again = [Action::ExtendAt { client: 0, node: 2 }, Action::Tick];
+    let actions = [&taken[..4], &refuses, &renewed, &again].concat();
+    assert_eq!(difference(&watched, None, WATCHED.1, &actions), None);
     let goes_on = world(3, "redisson-4.7", "", &format!("failed_part = 'goes-on'\n{faults}"));
     let released = [&taken[..], &refuses, &[release(0, 2)]].concat();
     let found = difference(&goes_on, None, "4.7.0", &released).expect("it has ended with an error");
@@ -239,7 +246,7 @@ fn redisson_does_what_the_clients_of_the_model_do_on_several_masters() {
     let drawn = cases * u32::try_from(all.len()).unwrap_or(0);
     println!("{followed} of {drawn} histories followed to their end");
     // A quarter, as a rule: most others set leases in another order than that of the grants.
-    assert!(followed * 20 >= drawn, "{followed} of {drawn}");
+    assert!(followed * 10 >= drawn, "{followed} of {drawn}");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use crate::world::state::World;
 pub(super) const CLAIM: Claim = Claim {
     id: "valid-at-grant",
     kind: PropertyKind::Safety,
-    sentence: "when a client begins to believe, or has extended, something is left of its lease, and most masters store the lock for it",
+    sentence: "when a client begins to believe, or has extended, something is left of its lease, and as many masters as it needs store the lock for it",
     source: "Redis documentation, Distributed locks with Redis: the lock is considered to be acquired if the client acquired it in the \
              majority of the instances, and the time elapsed is less than the lock validity time",
     antecedent: Some(Happening::Granted),

@@ -244,7 +244,7 @@ impl<Y: Layout> Context<'_, Y> {
         Some(Reply::Done)
     }
 
-    /// A client releases on a master. What that answers is not looked at.
+    /// A client releases on a master. What that answers is not looked at, but for a lock on each of them.
     pub(crate) fn release_at(&mut self, client: u8, node: u8) -> Option<Reply> {
         let group = self.group_where_known(client, node)?;
         if Y::Lock::HAS_MASTER_LOCKS {

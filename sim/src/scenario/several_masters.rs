@@ -46,7 +46,13 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
 /// What has an effect only where several masters are asked.
 fn note_elsewhere(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>, label: &str) {
     let refuse = |section: &Section<'_>, key: &str| {
-        let other = kinds_with(|facts| facts.masters.are_several());
+        let has_parts = parts.lock.is_some_and(|kind| kind.facts().parts.is_there());
+        let other = if has_parts {
+            // A multi lock of clients of several masters.
+            kinds_with(|facts| facts.masters == StoringMasters::Locks) + " with needed_masters = \"all\""
+        } else {
+            kinds_with(|facts| facts.masters.are_several())
+        };
         Contradiction::of(section, key, "one master stores this kind of lock")
             .with(lock.cloned(), label.to_owned())
             .note(&format!("remove `{key}`, or use {other}"));

@@ -40,7 +40,7 @@ impl Config {
         matches!(self.lock.facts().masters, StoringMasters::Rounds)
     }
 
-    /// Whether a call sets its lease on each master when it has most of them: one that names a lease
+    /// Whether a call sets its lease on each master when it has those that it needs: one that names a lease
     /// (docs/facts/family.md#the-lease-at-the-end-of-redlock).
     pub const fn sets_lease_at_masters(&self) -> bool {
         self.asks_master_locks() && self.time.renew_every.is_none()

@@ -26,11 +26,16 @@ impl Narrator<'_> {
             0 => "it counts on nothing from now on",
             _ => "it counts on one hold less from now on",
         };
-        let what = format!("{} releases: {counts_on}, and will release on each master", self.step.lane);
+        let on = if self.stops_at_an_error(client) {
+            "one master after the other, up to the first error"
+        } else {
+            "each master"
+        };
+        let what = format!("{} releases: {counts_on}, and will release on {on}", self.step.lane);
         self.alone(lane(client), call, Tone::Plain, what)
     }
 
-    /// A client that has most of the masters sets its lease on one of them.
+    /// A client that has the masters that it needs sets its lease on one of them.
     pub(super) fn set_ttl_at(&self, client: u8, node: u8) -> Vec<Row> {
         let (name, master) = (&self.step.lane, node_name(node));
         let what = format!("{name} sets its lease on {master}");
@@ -132,19 +137,27 @@ impl Narrator<'_> {
 
     /// Whether what a master answers to this release may end it.
     fn looks_at_answer(&self, client: u8) -> bool {
+        self.stops_at_an_error(client) && self.thread_before(client, 0).phase == Phase::ReleasingMasters
+    }
+
+    /// Whether `unlock()` of this client ends with the first master that fails.
+    fn stops_at_an_error(&self, client: u8) -> bool {
         let protocol = self.config.of_client(client).protocol;
-        let stops = protocol.needed_masters == NeededMasters::All && protocol.failed_part == FailedPart::Stops;
-        stops && self.thread_before(client, 0).phase == Phase::ReleasingMasters
+        protocol.needed_masters == NeededMasters::All && protocol.failed_part == FailedPart::Stops
     }
 
     /// What becomes of a release of a lock on each master when one of them has answered.
     pub(super) fn then_of_release(&self, client: u8) -> String {
         let (before, after) = (self.thread_before(client, 0), self.thread_after(client, 0));
         let left = self.call_before(client).map_or(0, |call| call.asked.len()).saturating_sub(1);
+        let has_failed = !matches!(self.step.answer, Reply::Released | Reply::StillHeld);
         match left {
             _ if after.phase == before.phase => String::new(),
+            0 if has_failed && self.looks_at_answer(client) => {
+                format!("; that was the last one, and {} is told the error", self.step.lane)
+            }
             0 => "; that was the last one".to_owned(),
-            _ => format!("; that ends the release of {}, which leaves {}", self.step.lane, count(left, "master")),
+            _ => format!("; the error ends the release of {}, which leaves {}", self.step.lane, count(left, "master")),
         }
     }
 

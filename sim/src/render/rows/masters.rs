@@ -96,8 +96,15 @@ impl Narrator<'_> {
     /// A client does not reach a master.
     pub(super) fn lose_ask(&self, client: u8, node: u8) -> Vec<Row> {
         let then = self.then(client, false);
-        let what = format!("{} does not reach {}, and goes on without it{then}", self.step.lane, node_name(node));
-        vec![self.one_way(lane(client), Lane::Node(node), self.verb(client), what).lost()]
+        let (before, after) = (self.thread_before(client, 0), self.thread_after(client, 0));
+        // A call that ends here, or gives back.
+        let has_ended = self.config.asks_master_locks()
+            && after.holds == before.holds
+            && matches!(after.phase, Phase::Idle | Phase::Undoing);
+        let goes_on = if has_ended { "" } else { ", and goes on without it" };
+        let what = format!("{} does not reach {}{goes_on}{then}", self.step.lane, node_name(node));
+        let verb = if before.phase == Phase::SettingTtl { "set lease" } else { self.verb(client) };
+        vec![self.one_way(lane(client), Lane::Node(node), verb, what).lost()]
     }
 
     /// A client gives up on a master while its ask is under way.

@@ -1,4 +1,4 @@
-//! A lock on several masters (`RedissonRedLock`): each application has a client of Redisson for each master, and gives their locks to one
+//! A lock on several masters (`RedissonRedLock`, `RedissonMultiLock`): each application has a client of Redisson for each master, and gives their locks to one
 //! object. One call asks the masters, sets its lease on them or releases on all, and sends its requests by itself, in the order in which
 //! the object has its locks.
 //!
@@ -7,7 +7,7 @@
 //! the lease, and gives back what it was granted. A history that does so otherwise is left.
 
 use lockstep_model::client::Phase;
-use lockstep_model::config::NeededMasters;
+use lockstep_model::config::{FailedPart, NeededMasters};
 use lockstep_model::trace::{ClientState, ThreadState, client_name, node_name};
 use lockstep_model::{Action, Reply};
 
@@ -90,7 +90,7 @@ impl RedissonClients {
         let order = self.master_calls.orders.get(&step.step.number).cloned().unwrap_or_default();
         testbed.findings.note(|| format!("{}:1 calls {call} on the masters {order}", client_name(client)));
         let needs_all = self.config.of_client(client).protocol.needed_masters == NeededMasters::All;
-        let class = if needs_all { "every" } else { "red" };
+        let class = if needs_all { "every" } else { "most" };
         let object = format!("{class}:{order}:{}/{}", self.translator.lock_name(0), step.step.number);
         self.applications.begin_call(at, 0, &format!("{verb} {object}{times}"), false)
     }
@@ -194,6 +194,7 @@ impl RedissonClients {
                 && words.as_ref() == Some(&wanted)
         };
         let found = self.applications.await_request(at, is_wanted)?;
+        let is_sent = found.is_some();
         if let Some(held) = found.filter(|held| self.is_first(at, held)) {
             testbed.findings.compared += 1;
             let renamed = by_one_name(&held, client);
@@ -206,7 +207,7 @@ impl RedissonClients {
             self.applications.server_of(at, held.connection) == usize::from(node) && is_renewal(held) != is_of_watchdog
         };
         let is_renewed_now = is_of_watchdog || has_due_watchdog(&step.before.clients[at], node);
-        if is_renewed_now && self.unsent(at).iter().any(is_behind_another) {
+        if is_sent && is_renewed_now && self.unsent(at).iter().any(is_behind_another) {
             testbed
                 .findings
                 .leave("Redisson sends two requests over its one connection in another order than the history");
@@ -237,15 +238,14 @@ impl RedissonClients {
         let is_unlock = self.master_calls.unlocks[at];
         let protocol = self.config.of_client(client).protocol;
         // `RedissonRedLock` hides every error of a release.
-        let error = Some(step.step.answer)
-            .filter(|answer| {
-                protocol.needed_masters == NeededMasters::All && !matches!(answer, Reply::Released | Reply::StillHeld)
-            })
-            .map(|answer| calls::told_of_refusal(answer, protocol.profile).unwrap_or(calls::NOT_ITS_OWN));
-        let model = match error.filter(|_| is_unlock && after.phase != Phase::ReleasingMasters) {
-            Some(error) => error,
-            None => told_on_masters(before, after, is_unlock),
+        let stops = protocol.needed_masters == NeededMasters::All && protocol.failed_part == FailedPart::Stops;
+        let has_ended = is_unlock && after.phase != Phase::ReleasingMasters;
+        let error = match step.step.answer {
+            Reply::NotHeld => Some(calls::NOT_ITS_OWN),
+            answer => calls::told_of_refusal(answer, protocol.profile),
         };
+        let model = error.filter(|_| stops && has_ended);
+        let model = model.unwrap_or_else(|| told_on_masters(before, after, is_unlock));
         let told = self.told((client, 0), testbed);
         compare_words((client, 0), (model, &told), step.place(), testbed);
     }
@@ -264,6 +264,7 @@ fn told_on_masters(before: &ThreadState, after: &ThreadState, is_unlock: bool) -
             _,
             Phase::AskingMasters | Phase::HearingMaster | Phase::SettingTtl | Phase::ReleasingMasters | Phase::Undoing,
         ) => calls::INSIDE,
+        // An error is hidden, or said before.
         (Phase::ReleasingMasters, _) if is_unlock => calls::RELEASED,
         _ if after.holds > before.holds => calls::GRANTED,
         (Phase::SettingTtl, _) => calls::JOINED_IN_VAIN,

@@ -25,8 +25,9 @@ final class Client {
     private static final String FENCED = "fenced:";
     private static final String MULTI = "multi:";
     private static final String VALUES = "values:";
-    private static final String RED = "red:";
-    /** The same of a multi lock, which needs every master. */
+    /** A red lock, which needs most of its masters. */
+    private static final String MOST = "most:";
+    /** A multi lock on several masters, which needs every one. */
     private static final String EVERY = "every:";
 
     private final RedissonClient redisson;
@@ -39,7 +40,7 @@ final class Client {
      * Lock objects, by their names here: {@code LOCK}, or {@code LOCK/ANYTHING} where a lock has several; {@code fair:} before it:
      * a fair lock; {@code rw:read:} or {@code rw:write:}: one of the two locks of a read-write lock; {@code spin:MILLISECONDS:}: a
      * spin lock with that back-off; {@code fenced:}: a fenced lock; {@code multi:LOCK,LOCK}: a multi lock of these, in this order;
-     * {@code values:ONE,OTHER:}: these values of a lock over several; {@code red:2,1:}: a red lock on these masters, counted from 1, in this
+     * {@code values:ONE,OTHER:}: these values of a lock over several; {@code most:2,1:}: a red lock on these masters, counted from 1, in this
      * order; {@code every:2,1:}: a multi lock on them.
      */
     private final Map<String, RLock> locks = new HashMap<>();
@@ -138,7 +139,7 @@ final class Client {
             String[] parts = lock.substring(MULTI.length()).split(",");
             return new EndableMultiLock(Arrays.stream(parts).map(redisson::getLock).toArray(RLock[]::new));
         }
-        if (lock.startsWith(RED)) {
+        if (lock.startsWith(MOST)) {
             return new RedissonRedLock(locksOfMasters(lock));
         }
         if (lock.startsWith(EVERY)) {
@@ -151,7 +152,7 @@ final class Client {
         return lock.startsWith(FAIR) ? redisson.getFairLock(lock.substring(FAIR.length())) : redisson.getLock(lock);
     }
 
-    /** The locks of {@code red:2,1,3:NAME}: one of each of these masters. */
+    /** The locks of {@code most:2,1,3:NAME}: one of each of these masters. */
     private RLock[] locksOfMasters(String lock) {
         String[] words = lock.split(":", 3);
         return Arrays.stream(words[1].split(","))
