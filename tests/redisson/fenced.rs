@@ -20,7 +20,7 @@ const INSIDE: &str = "it is still in the call";
 /// What the driver calls such a lock.
 const DRIVER_PREFIX: &str = "fenced:";
 /// Random histories of each world; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
-const HISTORIES: u32 = 3;
+const HISTORIES: u32 = 6;
 
 /// Two clients that wait for each other, renew and enter again.
 const WATCHED: &str = "[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 4\n[clients]\ncount = 2\nmax_holds = 2";

@@ -12,7 +12,7 @@ use crate::scenarios::random_histories;
 use crate::switches::at_once;
 
 /// Random histories of each world; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
-const HISTORIES: u32 = 2;
+const HISTORIES: u32 = 4;
 
 /// Calls without a limit, in opposite orders: a round of Redisson takes 3 s for two locks.
 const IN_ROUNDS: &str = "tick_ms = 3000\nlease = 3\nrenew_every = 1\nround_wait = 1\nhold_at_most = 1\n\

@@ -12,7 +12,7 @@ use crate::scenarios::random_histories;
 use crate::switches::at_once;
 
 /// Random histories of each world; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
-const HISTORIES: u32 = 2;
+const HISTORIES: u32 = 4;
 
 /// Clients that write and read, re-enter, wait, and read beside each other.
 const BOTH: &str = "[clients]\ncount = 2\nthreads = 2\nmax_holds = 2";

@@ -13,7 +13,7 @@ use crate::scenarios::random_histories;
 use crate::switches::at_once;
 
 /// Random histories of each world; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
-const HISTORIES: u32 = 3;
+const HISTORIES: u32 = 6;
 
 /// Two clients that wait for each other, renew and enter again.
 const WATCHED: &str = "[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 4\n[clients]\nacquires = 3\nmax_holds = 2\n[[client]]\n[[client]]\nvalues = [2]";
