@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use lockstep_redis::Names;
 use lockstep_redis::slots::slot_of;
+use lockstep_tests::at_once::at_once;
 use lockstep_tests::free_nodes::wait_until;
 use lockstep_tests::servers::servers;
 use lockstep_tests::slot_cluster::SlotCluster;
 use redis::{Value, cmd};
 
 use crate::plain_driver::PlainDriver;
-use crate::switches::at_once;
 
 const LOCK: &str = "invoices";
 /// Looks at the cluster that a client makes while it waits, at least.

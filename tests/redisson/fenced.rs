@@ -7,13 +7,13 @@ use lockstep_model::{Action, Config, LockKind};
 use lockstep_sim::replay::redisson::{Deployment, Jvm, refuse_world};
 use lockstep_sim::replay::{Played, Player, ReplayError, suited};
 use lockstep_sim::scenario::Scenario;
+use lockstep_tests::at_once::at_once;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::{START_MS, servers};
 
 use crate::history::RedissonStage;
 use crate::redisson;
 use crate::scenarios::random_histories;
-use crate::switches::at_once;
 
 /// What a caller is told that waits.
 const INSIDE: &str = "it is still in the call";

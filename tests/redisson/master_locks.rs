@@ -6,12 +6,12 @@ use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config};
 use lockstep_sim::replay::{Difference, Player, ReplayError, suited};
 use lockstep_sim::scenario::Scenario;
+use lockstep_tests::at_once::at_once;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
 use crate::scenarios::histories_on;
-use crate::switches::at_once;
 
 /// Random histories of each world on each server; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
 const HISTORIES: u32 = 3;

@@ -9,12 +9,12 @@ use lockstep_sim::museum::{
     Change, Examination, Exhibit, ExhibitOutcome, InModel, OnLibrary, Servers, Versions, examine,
 };
 use lockstep_sim::render::museum::{self, keys};
+use lockstep_tests::at_once::at_once;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::page::{self, NOTHING, table};
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
-use crate::switches::at_once;
 
 /// The versions on which every exhibit is examined, beside the newest one that has it; `LOCKSTEP_MUSEUM_VERSIONS` adds more, with
 /// blanks between them.

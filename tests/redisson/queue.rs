@@ -4,10 +4,10 @@ use lockstep_model::Action;
 use lockstep_model::trace::{About, Trace};
 use lockstep_sim::replay::{Player, suited};
 use lockstep_sim::scenario::{BuiltIn, Scenario};
+use lockstep_tests::at_once::at_once;
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
-use crate::switches::at_once;
 
 /// A waiter that is interrupted while it is asleep sends nothing about the queue (docs/facts/family.md#fair). A model in which it leaves
 /// the queue is contradicted by each version, by the request that does not come.

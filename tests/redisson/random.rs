@@ -4,11 +4,11 @@ use lockstep_sim::fuzz::FuzzFailure;
 use lockstep_sim::replay::redisson::{Deployment, has_rules_of_its_version, refuse_world};
 use lockstep_sim::replay::{ReplayError, suited};
 use lockstep_sim::scenario::Scenario;
+use lockstep_tests::at_once::at_once;
 use lockstep_tests::drawn::{any_text_for_redisson, drawn, from_environment, read};
 use lockstep_tests::servers::servers;
 
 use crate::scenarios::{try_random_histories, version_of};
-use crate::switches::at_once;
 
 /// How many worlds, and how many random histories of each; `LOCKSTEP_REDISSON_WORLDS` asks for more of them, and
 /// `LOCKSTEP_DRAW_SEED` for others.

@@ -4,12 +4,12 @@ use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config, LockKind, Reply};
 use lockstep_sim::replay::{Player, suited};
 use lockstep_sim::scenario::{BuiltIn, Scenario};
+use lockstep_tests::at_once::at_once;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
 use crate::scenarios::random_histories;
-use crate::switches::at_once;
 
 /// Random histories of each world; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
 const HISTORIES: u32 = 4;

@@ -4,6 +4,7 @@ use lockstep_model::config::Channels;
 use lockstep_model::mutants::Mutant;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config};
+use lockstep_tests::at_once::at_once;
 
 use lockstep_sim::replay::{Difference, Player, ReplayError, ServerProgram, suited};
 use lockstep_sim::scenario::Scenario;
@@ -12,7 +13,6 @@ use lockstep_tests::servers::servers;
 
 use crate::redisson;
 use crate::scenarios::histories_on;
-use crate::switches::at_once;
 
 /// Random histories of each world on each server; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
 const HISTORIES: u32 = 4;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::env;
 use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::thread;
 
 use lockstep_model::config::Profile;
 use lockstep_model::trace::{About, Trace};
@@ -14,6 +13,7 @@ use lockstep_sim::other_protocols::{OtherProtocol, agreeing, other_protocol, oth
 use lockstep_sim::replay::{Player, ReplayError, suited};
 use lockstep_sim::scenario::{BuiltIn, Scenario};
 use lockstep_sim::telling_apart::{Apart, ApartLimits, histories_apart};
+use lockstep_tests::at_once::at_once;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::page::{self, NOTHING, table};
 use lockstep_tests::servers::servers;
@@ -50,8 +50,6 @@ static GOES_ON: AtomicBool = AtomicBool::new(false);
 /// The key of which nothing contradicts the other value of 4.7.0: it says that two callbacks run in either order, so all that
 /// Redisson of today does is among what it says.
 const NEVER_SEEN: [&str; 1] = ["registration"];
-/// How many searches go on at once.
-const AT_ONCE: usize = 2;
 
 /// A world as a version of Redisson has it.
 pub fn world_of(name: &str, profile: Profile) -> OtherProtocol {
@@ -67,20 +65,6 @@ fn agreement_of(scenario: &Scenario, version: &str, cases: u32) -> Result<Agreem
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let options = FuzzOptions { cases, seed: 1 };
     agreement(scenario, &servers()[0], redisson(version), options, &Limits::none(&stop, &progress))
-}
-
-/// What `work` makes of each, two at a time, in their order.
-pub fn at_once<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
-    let part = |first: usize| {
-        let own = all.iter().enumerate().skip(first).step_by(AT_ONCE);
-        own.map(|(at, one)| (at, work(one))).collect::<Vec<_>>()
-    };
-    let mut done: Vec<_> = thread::scope(|scope| {
-        let started: Vec<_> = (0..AT_ONCE).map(|first| scope.spawn(move || part(first))).collect();
-        started.into_iter().flat_map(|part| part.join().expect("it is replayed")).collect()
-    });
-    done.sort_by_key(|(at, _)| *at);
-    done.into_iter().map(|(_, result)| result).collect()
 }
 
 #[test]

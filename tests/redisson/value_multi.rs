@@ -4,13 +4,13 @@ use lockstep_model::LockKind;
 use lockstep_sim::replay::redisson::{Deployment, Jvm, refuse_world};
 use lockstep_sim::replay::{ReplayError, suited};
 use lockstep_sim::scenario::Scenario;
+use lockstep_tests::at_once::at_once;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::{START_MS, servers};
 
 use crate::history::RedissonStage;
 use crate::redisson;
 use crate::scenarios::random_histories;
-use crate::switches::at_once;
 
 /// Random histories of each world; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
 const HISTORIES: u32 = 6;

@@ -3,11 +3,11 @@
 use lockstep_sim::replay::redisson::Deployment;
 use lockstep_sim::replay::suited;
 use lockstep_sim::scenario::Scenario;
+use lockstep_tests::at_once::at_once;
 use lockstep_tests::servers::servers;
 use serde::Deserialize;
 
 use crate::scenarios::{built_in, try_random_histories, version_of};
-use crate::switches::at_once;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

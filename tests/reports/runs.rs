@@ -1,16 +1,14 @@
 //! The data behind the pages: scenarios, explored completely by both engines.
 
-use std::collections::BTreeMap;
-use std::num::NonZero;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
-use std::thread;
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::config::Resource;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Property, Verdict};
 use lockstep_sim::check::{CheckOutcome, Engine, Limits, PropertyOutcome, check};
 use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
+use lockstep_tests::at_once::at_once;
 
 /// One line of a scenario file: table, key and value.
 pub type ScenarioLine = (&'static str, &'static str, &'static str);
@@ -18,25 +16,8 @@ pub type ScenarioLine = (&'static str, &'static str, &'static str);
 /// Every built-in scenario and its outcome, in the order of the scenarios.
 pub static ALL: LazyLock<Vec<(Scenario, CheckOutcome)>> = LazyLock::new(|| {
     let scenarios = builtin();
-    let (next, outcomes) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
-    let explore = || {
-        while let Some((number, scenario)) =
-            Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|number| Some((number, scenarios.get(number)?)))
-        {
-            let outcome = exhaust(scenario);
-            outcomes.lock().unwrap_or_else(PoisonError::into_inner).insert(number, outcome);
-        }
-    };
-    // A panic in one of them ends the scope with a panic.
-    thread::scope(|scope| {
-        let others = thread::available_parallelism().map_or(1, NonZero::get) - 1;
-        for _ in 0..others {
-            scope.spawn(explore);
-        }
-        explore();
-    });
-    let outcomes = outcomes.into_inner().unwrap_or_else(PoisonError::into_inner);
-    scenarios.into_iter().zip(outcomes.into_values()).collect()
+    let outcomes = at_once(&scenarios, exhaust);
+    scenarios.into_iter().zip(outcomes).collect()
 });
 
 /// Explores every state with both engines: any difference in what both count fails the run.

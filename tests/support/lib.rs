@@ -1,5 +1,6 @@
 //! Code shared by the tests.
 
+pub mod at_once;
 pub mod command;
 pub mod drawn;
 pub mod free_nodes;
