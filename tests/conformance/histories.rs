@@ -80,7 +80,9 @@ fn every_counterexample_and_covering_history_agrees_on_real_servers() {
     });
     let can_be = builtin().into_iter().filter(|scenario| all.iter().any(|server| can_replay(server, scenario)));
     let can_be: BTreeSet<_> = can_be.map(|scenario| scenario.name).collect();
-    assert_eq!(replayed.into_inner().unwrap_or_else(PoisonError::into_inner), can_be, "each has its turn");
+    let replayed = replayed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let missed: Vec<_> = can_be.difference(&replayed).collect();
+    assert!(missed.is_empty(), "scenarios whose histories no server has replayed, though one could: {missed:?}");
 }
 
 fn is_same_world(one: &Scenario, other: &Scenario) -> bool {

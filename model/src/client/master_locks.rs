@@ -1,14 +1,14 @@
 //! A lock on several masters, each of which stores a lock of its own, as a client of Redisson takes it and gives it back
 //! (`RedissonRedLock`; `RedissonMultiLock` of locks of several clients).
 //!
-//! A call asks each master once, and hears each before it asks the next one. As many as it does not need may fail: all but a majority, or none;
-//! with one more failure it gives back what it was granted, whatever that is answered, and its caller holds no more than before. One that fails when most have granted ends
-//! the asking, and its caller holds. A call that names its lease then sets that on each master that has granted, whoever has the lock there by
-//! then; an error there ends the call, and what it was granted stays. Nobody looks at a clock.
+//! A call asks each master once, and hears each before it asks the next one. As many as it does not need may fail: all but a majority, or
+//! none. With one more failure it gives back what it was granted, whatever that is answered, and its caller holds no more than before. One
+//! that fails when most have granted ends the asking, and its caller holds. A call that names its lease then sets that on each master that
+//! has granted, whoever has the lock there by then; an error there ends the call, and what it was granted stays. Nobody looks at a clock.
 //!
 //! A holder may enter again: a call asks the masters again, and each counts by itself, so that counts may differ. A release asks every
-//! master, also one that never granted, and hides every error; where every master is needed, it ends with the first error. On each master a watchdog of its own renews what that has granted: a part is
-//! an `RLock` of a client of its own.
+//! master, also one that never granted, and hides every error; where every master is needed, it ends with the first error. On each master a
+//! watchdog of its own renews what that has granted: a part is an `RLock` of a client of its own.
 //!
 //! Single tries only: a call that waits makes rounds, which are not modelled. Source: docs/facts/family.md#redlock.
 
