@@ -41,6 +41,12 @@ pub trait Lock:
     /// Whether each of those stores a lock of its own ([`StoringMasters::Locks`]).
     const HAS_MASTER_LOCKS: bool = matches!(Self::FACTS.masters, StoringMasters::Locks);
 
+    /// Whether its worlds can have several names ([`Facts::names`]).
+    const MAY_HAVE_NAMES: bool = Self::FACTS.names.is_there();
+
+    /// Whether they always have: a name for each part ([`Facts::parts`]).
+    const HAS_PARTS: bool = Self::FACTS.parts.is_there();
+
     /// Whether there is a copy of the engines for a split network. The scenario reader refuses one for a kind without them.
     const HAS_SPLIT_WORLDS: bool = true;
 

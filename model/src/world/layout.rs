@@ -189,15 +189,21 @@ impl<W: InLayout> WithKind for OfKind<'_, W> {
 
     fn run<L: Lock>(self) -> W::Output {
         let Self { config, work } = self;
-        // A constant alone, so that the compiler makes no copy that is never used.
+        // Constants alone decide where they can, so that the compiler makes no copy that is never used.
         if L::HAS_SEVERAL_MASTERS {
             return work.run::<SeveralMasters<L>>(config);
         }
-        if config.clients.names > 1 {
-            // One copy of the engine for a kind: such worlds are few, and their network is atomic.
+        if L::HAS_PARTS {
             return work.run::<Largest<L::Several, Atomic>>(config);
         }
-        // As above.
+        if L::MAY_HAVE_NAMES {
+            if config.clients.names > 1 {
+                // One copy of the engine for a kind: such worlds are few, and their network is atomic.
+                return work.run::<Largest<L::Several, Atomic>>(config);
+            }
+        } else {
+            assert!(config.clients.names == 1, "the scenario reader refuses several names for this kind of lock");
+        }
         if L::HAS_SPLIT_WORLDS {
             if config.is_split() {
                 return if !L::HAS_SMALL_WORLDS || config.is_roomy() {

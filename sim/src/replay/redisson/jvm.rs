@@ -77,6 +77,8 @@ impl Jvm {
             [driver.folder.join("classes"), jars].map(|part| part.to_string_lossy().into_owned()).join(":");
         command
             .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-XX:-UsePerfData"])
+            // Each thread costs time whenever it is looked whether all of them sleep.
+            .args(["-XX:CICompilerCount=1", "-XX:+DisableAttachMechanism"])
             // A signal ends it at once. What it would do at its end waits for times that stand still.
             .arg("-Xrs")
             // Otherwise threads of the JVM's own wake up four times a second, and in most seconds nothing else happens.

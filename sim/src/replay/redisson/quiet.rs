@@ -98,7 +98,7 @@ impl WatchedThreads {
 
     /// Whether the first of them sleep now, so many.
     fn sleep(&mut self, first: usize) -> bool {
-        self.all(first, |thread| read(&thread.stat, is_of_sleeper))
+        self.all(first, |thread| read::<SHORT, _>(&thread.stat, is_of_sleeper))
     }
 
     /// Whether none has run since that was noted.
@@ -158,7 +158,7 @@ impl RunsFile {
     fn open(thread: &Path) -> Option<Self> {
         let schedstat = File::open(thread.join("schedstat")).ok();
         // A kernel that does not count answers zeros; each thread has got a processor once before it can be listed, or soon will.
-        let counts = |file: &File| read(file, runs_of_schedstat).flatten().is_some_and(|[.., times]| times > 0);
+        let counts = |file: &File| read::<SHORT, _>(file, runs_of_schedstat).flatten().is_some_and(|[.., times]| times > 0);
         match schedstat.filter(counts) {
             Some(file) => Some(Self::Schedstat(file)),
             None => File::open(thread.join("status")).ok().map(Self::Status),
@@ -167,15 +167,20 @@ impl RunsFile {
 
     fn read(&self) -> Option<Runs> {
         match self {
-            Self::Schedstat(file) => read(file, runs_of_schedstat).flatten(),
-            Self::Status(file) => read(file, runs_of_status).flatten(),
+            Self::Schedstat(file) => read::<SHORT, _>(file, runs_of_schedstat).flatten(),
+            Self::Status(file) => read::<LONG, _>(file, runs_of_status).flatten(),
         }
     }
 }
 
+/// Room for `stat` up to the state behind the name, which has 15 bytes at most; and for all of `schedstat`.
+const SHORT: usize = 128;
+/// Room for all of `status`.
+const LONG: usize = 4096;
+
 /// What is read from such a file; `None`: the thread has ended.
-fn read<T>(file: &File, of: impl FnOnce(&str) -> T) -> Option<T> {
-    let mut buffer = [0; 4096];
+fn read<const ROOM: usize, T>(file: &File, of: impl FnOnce(&str) -> T) -> Option<T> {
+    let mut buffer = [0; ROOM];
     let length = file.read_at(&mut buffer, 0).ok()?;
     // The name of a thread may be any bytes, and stands before everything else in both files that have it.
     let text = buffer[..length].utf8_chunks().last().map_or("", |chunk| chunk.valid());
