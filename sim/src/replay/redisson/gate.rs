@@ -329,6 +329,11 @@ impl ClientGate {
         CountedConnection::ours(gates) == CountedConnection::of_client(page)
     }
 
+    /// What was counted on the connections of a client: where that is the same, nothing has reached it meanwhile.
+    pub(super) fn counted(gates: &[&Self]) -> CountedConnections {
+        CountedConnections(CountedConnection::ours(gates))
+    }
+
     /// In what the client and we do not agree, in words; `None`: in nothing.
     pub(super) fn disagreement(gates: &[&Self], page: &JvmPage) -> Option<String> {
         if gates.iter().any(|gate| gate.lets_replies_come()) {
@@ -358,8 +363,12 @@ impl ClientGate {
     }
 }
 
+/// All open connections of a client, as the gates know them.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct CountedConnections(Vec<CountedConnection>);
+
 /// An open connection of a client, as one of its ends knows it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct CountedConnection {
     /// The client's port.
     port: u64,

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
-use super::gate::ClientGate;
+use super::gate::{ClientGate, CountedConnections};
 use super::jvm_clock::{JvmClock, JvmPage};
 use super::quiet::WatchedThreads;
 use crate::replay::error::ReplayError;
@@ -58,7 +58,17 @@ pub struct Jvm {
     ended: Vec<(u64, String)>,
     number: u64,
     threads: WatchedThreads,
+    /// What had reached it when it could last do nothing more by itself.
+    quiet_after: Option<Reached>,
     folder: LockfileDir,
+}
+
+/// All that can wake a JVM that is quiet.
+#[derive(Debug, PartialEq, Eq)]
+struct Reached {
+    commands: u64,
+    moves_of_time: u32,
+    connections: CountedConnections,
 }
 
 impl Jvm {
@@ -98,7 +108,7 @@ impl Jvm {
         let threads = WatchedThreads::of(process.id());
         let (unread, ended) = (Vec::new(), Vec::new());
         let said_before = Vec::new();
-        let mut jvm = Self { process, clock, input, output, unread, said_before, ended, number: 0, threads, folder };
+        let mut jvm = Self { process, clock, input, output, unread, said_before, ended, number: 0, threads, quiet_after: None, folder };
         let ready = jvm.wait_for("it to be ready", &mut [], Self::take_ready)?;
         jvm.said_before.clear();
         let words: Vec<_> = ready.split(' ').collect();
@@ -153,8 +163,8 @@ impl Jvm {
             self.check_among(gates, begin, &format!("it to obey `{words}`"))?;
             thread::sleep(Duration::from_micros(200));
             let page = self.clock.page();
-            let gates: Vec<&ClientGate> = gates.iter().map(|gate| &**gate).collect();
-            if self.threads.are_quiet(page, || is_silent(&gates, page)) {
+            let gates = shared(gates);
+            if is_silent(&gates, page) && self.threads.are_quiet(page, || is_silent(&gates, page)) {
                 self.clock.move_to(page.next_due_ns());
             }
         }
@@ -179,21 +189,22 @@ impl Jvm {
         }
     }
 
-    /// When something in the JVM is to happen by itself. The wheels of timers turn every tenth of a second; only those rounds count
-    /// in which a timer fires.
+    /// When something in a JVM that is quiet is to happen by itself. The wheels of timers turn every tenth of a second; only those rounds
+    /// count in which a timer fires.
     fn next_due_ns(&mut self, gates: &mut [&mut ClientGate]) -> Result<i64, ReplayError> {
-        let (_, timers) = self.ask("timers", gates)?;
-        self.wait_until_quiet(gates)?;
         let page = self.clock.page();
+        let (of_threads, beside_wheels) = (page.next_due_ns(), page.next_due_beside_wheels_ns());
+        // The thread that answers sets no timer, and waits for no time.
+        let (_, timers) = self.ask("timers", gates)?;
         let of_timers = match timers.parse::<i64>() {
             // A wheel sleeps whole milliseconds, and may be late by one.
-            Ok(due_ns) if due_ns <= self.clock.now_ns() => page.next_due_ns(),
+            Ok(due_ns) if due_ns <= self.clock.now_ns() => of_threads,
             Ok(due_ns) => due_ns,
             Err(_) if timers == "none" => i64::MAX,
             // Some are not on the wheel yet.
-            Err(_) => page.next_due_ns(),
+            Err(_) => of_threads,
         };
-        Ok(of_timers.min(page.next_due_beside_wheels_ns()))
+        Ok(of_timers.min(beside_wheels))
     }
 
     /// Shuts a client down, which waits for times: so time passes until it is done.
@@ -229,23 +240,26 @@ impl Jvm {
         let begin = Instant::now();
         let mut pause = Duration::from_micros(50);
         loop {
-            take_arrived(gates)?;
+            let is_silent = self.is_silent(gates)?;
+            let reached = self.reached(gates);
+            // It was quiet, and nothing has come since.
+            if is_silent && self.quiet_after.as_ref() == Some(&reached) {
+                return self.take_ends();
+            }
             let mut error = None;
             let page = self.clock.page();
-            let quiet = self.threads.are_quiet(page, || match take_arrived(gates) {
-                Ok(has_moved) => {
-                    let gates: Vec<&ClientGate> = gates.iter().map(|gate| &**gate).collect();
-                    !has_moved && ClientGate::agrees_with(&gates, page)
-                }
-                Err(failed) => {
-                    error = Some(failed);
-                    false
-                }
-            });
+            let quiet = is_silent
+                && self.threads.are_quiet(page, || {
+                    is_silent_at(gates, page).unwrap_or_else(|failed| {
+                        error = Some(failed);
+                        false
+                    })
+                });
             if let Some(error) = error {
                 return Err(error);
             }
             if quiet {
+                self.quiet_after = Some(reached);
                 return self.take_ends();
             }
             if begin.elapsed() > JVM_WAIT {
@@ -258,6 +272,19 @@ impl Jvm {
             self.check(begin, "it to be quiet")?;
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(1));
+        }
+    }
+
+    /// Whether nothing is on its way between it and its gates.
+    fn is_silent(&self, gates: &mut [&mut ClientGate]) -> Result<bool, ReplayError> {
+        is_silent_at(gates, self.clock.page())
+    }
+
+    fn reached(&self, gates: &[&mut ClientGate]) -> Reached {
+        Reached {
+            commands: self.number,
+            moves_of_time: self.clock.page().moves.load(Ordering::SeqCst),
+            connections: ClientGate::counted(&shared(gates)),
         }
     }
 
@@ -435,7 +462,7 @@ impl Jvm {
     /// What keeps it from being quiet, in words.
     fn unrest(&self, gates: &[&mut ClientGate]) -> String {
         let page = self.clock.page();
-        let gates: Vec<&ClientGate> = gates.iter().map(|gate| &**gate).collect();
+        let gates = shared(gates);
         let timer = match page.next_due_ns() {
             i64::MAX => "none".to_owned(),
             due_ns => format!("in {} ms", due_ns.saturating_sub(self.now_ns()) / NS_OF_MS),
@@ -475,6 +502,14 @@ impl Jvm {
         };
         ReplayError::JvmFailed { reason, log_tail: lines[lines.len().saturating_sub(5)..].join("\n") }
     }
+}
+
+fn is_silent_at(gates: &mut [&mut ClientGate], page: &JvmPage) -> Result<bool, ReplayError> {
+    Ok(!take_arrived(gates)? && ClientGate::agrees_with(&shared(gates), page))
+}
+
+fn shared<'a>(gates: &'a [&mut ClientGate]) -> Vec<&'a ClientGate> {
+    gates.iter().map(|gate| &**gate).collect()
 }
 
 fn take_arrived(gates: &mut [&mut ClientGate]) -> Result<bool, ReplayError> {

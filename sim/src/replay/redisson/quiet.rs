@@ -53,13 +53,12 @@ impl WatchedThreads {
         Self { folder: PathBuf::from(format!("/proc/{process}/task")), threads: Vec::new() }
     }
 
-    /// Looks once. `is_silent` says whether nothing is on its way: it is asked first, since that takes little time, and again
-    /// when all were seen asleep.
-    pub fn are_quiet(&mut self, page: &JvmPage, mut is_silent: impl FnMut() -> bool) -> bool {
+    /// Looks once. `is_silent` says whether nothing is on its way: it is asked when all were seen asleep.
+    pub fn are_quiet(&mut self, page: &JvmPage, is_silent: impl FnOnce() -> bool) -> bool {
         let is_waiting = || {
             page.sleepers.load(Ordering::SeqCst) == 0 && page.next_due_ns() > page.monotonic_ns.load(Ordering::SeqCst)
         };
-        if !is_waiting() || !is_silent() {
+        if !is_waiting() {
             return false;
         }
         let waker = page.waker.load(Ordering::SeqCst);
