@@ -65,13 +65,13 @@ OTHERS = $(filter-out $(SEARCHING),$(patsubst tests/%/main.rs,%,$(wildcard tests
 UNIT = -p lockstep-model -p lockstep-redis -p lockstep-sim --features lockstep-sim/mutants,lockstep-model/schema
 unoptimised = --config 'profile.dev.package.$(1).opt-level=0'
 
-# Built as a whole first: the tests run the binary and what it carries. Four tests at a time for each core: those that
-# drive servers wait more than they compute.
+# Built as a whole first, beside what is fetched for the tests: they run the binary and what it carries. Four tests at a time for each
+# core: those that drive servers wait more than they compute.
 test: export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(nproc))))
 test:
-	$(servers) && \
-	$(redisson) && \
-	cargo build --workspace --locked && \
+	cargo build --workspace --locked & building=$$!; \
+	{ $(servers) && $(redisson); } || { kill $$building; wait $$building; exit 1; }; \
+	wait $$building && \
 	{ \
 		failed=0; \
 		cargo test --locked --no-fail-fast $(UNIT) --lib $(call unoptimised,lockstep-sim) || failed=1; \
