@@ -104,7 +104,7 @@ soak:
 		LOCKSTEP_ALL_PAIRS=1 \
 		cargo test --locked -p lockstep-tests --test safety -- engine:: normal_forms:: frontier:: capacities:: && \
 	LOCKSTEP_COMPARED_STATES=1000000 LOCKSTEP_GRAPHS=$(SOAK_GRAPHS) \
-		cargo test --locked -p lockstep-tests --test liveness -- threads:: brute_force:: && \
+		cargo test --locked -p lockstep-tests --test liveness -- threads:: brute_force:: strong:: verdicts:: && \
 	LOCKSTEP_DRAW_SCENARIOS=$(SOAK_SCENARIOS) LOCKSTEP_DRAW_HISTORIES=$(SOAK_HISTORIES) \
 		cargo test --locked -p lockstep-tests --test conformance random_scenarios
 

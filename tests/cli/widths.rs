@@ -68,10 +68,14 @@ fn a_reason_for_unknown_verdicts_is_printed_once() {
 fn explanations_and_lists_fit() {
     for width in WIDTHS {
         assert_fits(&printed(&["scenarios"], width), width, "scenarios");
-        let tables = TABLES.iter().map(|(table, _)| *table).filter(|table| !table.is_empty());
-        let topics = ["one-believer", "waiter-served", "exit-4", "S008", "vacuous", "tick", "fencing token"];
-        let topics = builtin_files().iter().map(|file| file.name).chain(tables).chain(topics);
-        for topic in topics.chain(KEYS.iter().map(|key| key.name)) {
+    }
+    let [narrowest, wider @ ..] = WIDTHS;
+    let tables = TABLES.iter().map(|(table, _)| *table).filter(|table| !table.is_empty());
+    let topics = ["one-believer", "waiter-served", "exit-4", "S008", "vacuous", "tick", "fencing token"];
+    let topics = builtin_files().iter().map(|file| file.name).chain(tables).chain(topics);
+    // Each at one of the others, by turns: a process explains one.
+    for (topic, wider) in topics.chain(KEYS.iter().map(|key| key.name)).zip(wider.iter().cycle()) {
+        for width in [narrowest, *wider] {
             assert_fits(&printed(&["explain", topic], width), width, topic);
         }
     }
@@ -79,7 +83,8 @@ fn explanations_and_lists_fit() {
 
 #[test]
 fn frontiers_fit() {
-    for width in WIDTHS {
+    let [narrowest, .., widest] = WIDTHS;
+    for width in [narrowest, widest] {
         for arguments in [
             &["frontier", "two-clients-one-node", "--most", "1", "--quiet"][..],
             &["frontier", "failover-loses-the-grant", "--most", "1", "--repair", "wait-for-all", "--quiet"],

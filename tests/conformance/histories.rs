@@ -14,7 +14,7 @@ use lockstep_redis::Scripts;
 use lockstep_sim::check::{Engine, Limits, check, covering};
 use lockstep_sim::fuzz::{FuzzOptions, fuzz};
 use lockstep_sim::replay::{Difference, Player, ServerNode, ServerProgram, suited};
-use lockstep_sim::scenario::{Scenario, builtin};
+use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::{for_every_version_at_once as for_every_version, servers};
 use redis::RedisResult;
@@ -323,7 +323,7 @@ fn covering_histories(scenario: &Scenario) -> Vec<Trace> {
 
 /// The built-in scenario of this name.
 pub(crate) fn builtin_scenario(name: &str) -> Scenario {
-    builtin().into_iter().find(|scenario| scenario.name == name).unwrap_or_else(|| panic!("no scenario {name}"))
+    BuiltIn::named(name).unwrap_or_else(|| panic!("no scenario {name}")).scenario()
 }
 
 /// Random histories of all built-in scenarios with one node and this kind of lock.

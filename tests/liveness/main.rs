@@ -15,6 +15,7 @@ mod threads;
 mod traces;
 mod verdicts;
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Instant;
 
@@ -22,11 +23,25 @@ use lockstep_model::Property;
 use lockstep_model::trace::Trace;
 use lockstep_sim::check::liveness::{Liveness, LivenessQuestion, Whom, look};
 use lockstep_sim::check::{CheckOutcome, Engine, Limits, Stopped, check};
-use lockstep_sim::scenario::{Scenario, builtin};
+use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
+use lockstep_tests::drawn::from_environment;
+
+/// The built-in scenarios with so few states, of normal forms, that each is looked at in several ways: three in four of them.
+/// `LOCKSTEP_COMPARED_STATES` asks for larger ones; `make soak` for all.
+static SMALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
+    const MOST_STATES: u64 = 5_000;
+    let most = from_environment("LOCKSTEP_COMPARED_STATES", MOST_STATES);
+    let all: Vec<_> = builtin();
+    let count = all.len();
+    let small: Vec<_> =
+        all.into_iter().filter(|scenario| pass(scenario, Whom::OneClient, Some(most)).is_ok()).collect();
+    assert!(small.len() * 3 > count * 2, "{} of {count} scenarios are small", small.len());
+    small
+});
 
 /// The built-in scenario with that name.
 fn scenario(name: &str) -> Scenario {
-    builtin().into_iter().find(|scenario| scenario.name == name).unwrap_or_else(|| panic!("no scenario {name}"))
+    BuiltIn::named(name).unwrap_or_else(|| panic!("no scenario {name}")).scenario()
 }
 
 /// Explores every state.

@@ -9,7 +9,7 @@ use lockstep_sim::check::{Engine, Limits, check};
 use lockstep_sim::fuzz::{FuzzFailure, FuzzOptions, Fuzzed, fuzz};
 use lockstep_sim::replay::redisson::{RedissonProgram, has_rules_of_its_version};
 use lockstep_sim::replay::{Difference, Player, ReplayError, ServerProgram, suited};
-use lockstep_sim::scenario::{self, Scenario};
+use lockstep_sim::scenario::{self, BuiltIn, Scenario};
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::servers;
 
@@ -151,7 +151,7 @@ fn redisson_breaks_a_lock_as_the_model_says_where_answers_come_late_or_threads_a
 }
 
 pub fn built_in(name: &str) -> Scenario {
-    scenario::builtin().into_iter().find(|one| one.name == name).expect("it is built in")
+    BuiltIn::named(name).expect("it is built in").scenario()
 }
 
 /// Every counterexample that the model has, on Redisson: where the two differ, and why it was left before its end.

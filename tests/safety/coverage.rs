@@ -77,7 +77,7 @@ fn the_search_for_covering_histories_obeys_limits() {
 }
 
 proptest! {
-    #![proptest_config(worlds_at_random(400))]
+    #![proptest_config(worlds_at_random(150))]
 
     #[test]
     fn nobody_gets_such_an_answer_in_worlds_that_nobody_thought_of(Scenario { config, .. } in any_scenario()) {

@@ -20,7 +20,7 @@ use crate::render::words;
 use crate::render::words::{hanging, next};
 use crate::replay::redisson::Departure;
 use crate::scenario;
-use crate::scenario::{CLIENT, KEYS, Others, Scenario, ScenarioKey, TABLES, calls_of_profile, header};
+use crate::scenario::{BuiltIn, CLIENT, KEYS, Others, Scenario, ScenarioKey, TABLES, calls_of_profile, header};
 
 #[derive(clap::Args)]
 pub(super) struct ExplainArgs {
@@ -102,9 +102,8 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     if let Some(departure) = Departure::named(what) {
         return Ok(Some(("departure", of_departure(&departure))));
     }
-    let mut known = scenario::builtin().into_iter().filter(|scenario| scenario.name == what);
-    if let Some(scenario) = known.next() {
-        return Ok(Some(("scenario", of_scenario(&scenario, what))));
+    if let Some(known) = BuiltIn::named(what) {
+        return Ok(Some(("scenario", of_scenario(&known.scenario(), what))));
     }
     let was_removed =
         || scenario::removed(what).map(|instead| paragraph(&format!("{what}: this key was removed: {instead}")));

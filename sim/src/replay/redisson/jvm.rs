@@ -108,7 +108,19 @@ impl Jvm {
         let threads = WatchedThreads::of(process.id());
         let (unread, ended) = (Vec::new(), Vec::new());
         let said_before = Vec::new();
-        let mut jvm = Self { process, clock, input, output, unread, said_before, ended, number: 0, threads, quiet_after: None, folder };
+        let mut jvm = Self {
+            process,
+            clock,
+            input,
+            output,
+            unread,
+            said_before,
+            ended,
+            number: 0,
+            threads,
+            quiet_after: None,
+            folder,
+        };
         let ready = jvm.wait_for("it to be ready", &mut [], Self::take_ready)?;
         jvm.said_before.clear();
         let words: Vec<_> = ready.split(' ').collect();

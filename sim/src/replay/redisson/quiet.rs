@@ -157,7 +157,8 @@ impl RunsFile {
     fn open(thread: &Path) -> Option<Self> {
         let schedstat = File::open(thread.join("schedstat")).ok();
         // A kernel that does not count answers zeros; each thread has got a processor once before it can be listed, or soon will.
-        let counts = |file: &File| read::<SHORT, _>(file, runs_of_schedstat).flatten().is_some_and(|[.., times]| times > 0);
+        let counts =
+            |file: &File| read::<SHORT, _>(file, runs_of_schedstat).flatten().is_some_and(|[.., times]| times > 0);
         match schedstat.filter(counts) {
             Some(file) => Some(Self::Schedstat(file)),
             None => File::open(thread.join("status")).ok().map(Self::Status),
