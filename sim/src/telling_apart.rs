@@ -4,9 +4,9 @@
 //! Both worlds start alike and are led through the same actions, breadth first, over pairs of states. If no pair differs, the two
 //! show the same in every history, and nobody who watches clients and servers can tell which of them runs.
 
-use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use foldhash::HashSet;
 use lockstep_model::redis::{Node, Role, StoredIn};
 use lockstep_model::{Action, Config, InLayout, Layout, Step, World, in_largest_layout, step};
 
@@ -58,7 +58,7 @@ impl InLayout for PairSearch<'_> {
         let Self { other: other_config, limits } = self;
         let actions = Action::all(config);
         let first = Reached::<Y> { one: World::initial(config), other: World::initial(other_config), by: None };
-        let mut seen = HashSet::from([(first.one, first.other)]);
+        let mut seen: HashSet<_> = [(first.one, first.other)].into_iter().collect();
         let mut reached = vec![first];
         let mut histories = Vec::new();
         let mut next = 0;

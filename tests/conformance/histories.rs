@@ -11,10 +11,11 @@ use lockstep_model::config::{Channels, Ttls, WaitAfter};
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, AnyWorld, Config, LockKind};
 use lockstep_redis::Scripts;
-use lockstep_sim::check::{Engine, Limits, check, covering};
+use lockstep_sim::check::{Limits, covering};
 use lockstep_sim::fuzz::{FuzzOptions, fuzz};
 use lockstep_sim::replay::{Difference, Player, ServerNode, ServerProgram, suited};
 use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
+use lockstep_tests::counterexamples::counterexamples;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::{for_every_version_at_once as for_every_version, servers};
 use redis::RedisResult;
@@ -304,13 +305,6 @@ fn a_server_that_replicates_ttls_in_another_way_than_the_scenario_says_is_refuse
 pub(crate) fn start(version: &ServerProgram, scenario: &Scenario) -> Player {
     Player::start(version, &scenario.config, Scripts::built_in())
         .unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
-}
-
-fn counterexamples(scenario: &Scenario) -> Vec<Trace> {
-    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits::none(&stop, &progress);
-    let outcome = check(scenario, Engine::Native, &limits).unwrap_or_else(|error| panic!("{error}"));
-    outcome.properties.into_iter().filter_map(|found| found.trace).collect()
 }
 
 fn covering_histories(scenario: &Scenario) -> Vec<Trace> {

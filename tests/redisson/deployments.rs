@@ -11,12 +11,13 @@ use lockstep_sim::replay::redisson::{Deployment, PubSubCommands, RedissonProgram
 use lockstep_sim::replay::{Played, Player, ReplayError, ServerProgram, Version, suited};
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::at_once::at_once;
+use lockstep_tests::counterexamples::counterexamples;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
 use crate::replicas::grant_given_back;
-use crate::scenarios::{built_in, counterexamples, random_histories, version_of};
+use crate::scenarios::{built_in, random_histories, version_of};
 use crate::switches::world_of;
 
 /// Scenarios of which each history below is followed to its end: on an atomic network with threads that wait for messages, and

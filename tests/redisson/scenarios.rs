@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread;
 
 use lockstep_model::Config;
-use lockstep_model::trace::Trace;
-use lockstep_sim::check::{Engine, Limits, check};
+use lockstep_sim::check::Limits;
 use lockstep_sim::fuzz::{FuzzFailure, FuzzOptions, Fuzzed, fuzz};
 use lockstep_sim::replay::redisson::{RedissonProgram, has_rules_of_its_version};
 use lockstep_sim::replay::{Difference, Player, ReplayError, ServerProgram, suited};
 use lockstep_sim::scenario::{self, BuiltIn, Scenario};
+use lockstep_tests::counterexamples::counterexamples;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::servers;
 
@@ -159,12 +159,4 @@ pub fn replayed_counterexamples(scenario: &Scenario) -> Vec<(Option<Difference>,
     let mut player = Player::start(&servers()[0], &scenario.config, version_of(&scenario.config)).expect("it starts");
     let replayed = counterexamples(scenario).into_iter().map(|trace| player.replay(&trace, false).expect("it answers"));
     replayed.map(|replayed| (replayed.difference, replayed.left)).collect()
-}
-
-/// Every counterexample that the model has.
-pub fn counterexamples(scenario: &Scenario) -> Vec<Trace> {
-    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let outcome =
-        check(scenario, Engine::Native, &Limits::none(&stop, &progress)).unwrap_or_else(|error| panic!("{error}"));
-    outcome.properties.into_iter().filter_map(|found| found.trace).collect()
 }

@@ -11,9 +11,11 @@ use lockstep_model::limits::MAX_READ_HOLDS;
 use lockstep_model::mutants::Mutant;
 use lockstep_model::properties::PropertyKind;
 use lockstep_model::{Config, LockKind, Property, Verdict};
-use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, PropertyOutcome, check_as};
+use lockstep_sim::check::{CheckOutcome, Limits, PropertyOutcome, check_as};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::drawn::{ShownIfItFails, from_environment, read, texts};
+
+use crate::NO_SHORTER_SOUGHT;
 
 /// Random scenarios, including those that are refused; `LOCKSTEP_DRAW_SCENARIOS` asks for others.
 const SCENARIOS: u32 = 130;
@@ -26,7 +28,7 @@ fn checked(scenario: &Scenario, max_states: u64) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let max_states = Some(max_states);
     let limits = Limits { max_states, ..Limits::none(&stop, &progress) };
-    check_as(scenario, How::by(Engine::Native), &limits).unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
+    check_as(scenario, NO_SHORTER_SOUGHT, &limits).unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
 }
 
 /// A world in which more may happen, and what.

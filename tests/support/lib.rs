@@ -2,6 +2,7 @@
 
 pub mod at_once;
 pub mod command;
+pub mod counterexamples;
 pub mod drawn;
 pub mod free_nodes;
 pub mod page;

@@ -97,7 +97,7 @@ impl Nearby<'_> {
         }
         let limit = self.limits.max_states.and_then(|limit| usize::try_from(limit).ok());
         let most = limit.map_or(MOST_STATES, |limit| limit.min(MOST_STATES));
-        let mut met = HashSet::from([*from]);
+        let mut met: foldhash::HashSet<_> = [*from].into_iter().collect();
         let mut queue: VecDeque<(World<Y>, Option<Rc<Way>>)> = VecDeque::from([(*from, None)]);
         let mut visited = 0_usize;
         while let Some((world, way)) = queue.pop_front() {

@@ -37,6 +37,9 @@ pub struct How {
     pub fingerprint: Width,
     /// The only property that is looked at, and held to its claim, or to hold; `None`: all that apply.
     pub only: Option<Property>,
+    /// Whether the judge also looks for a shorter witness of each violation. Otherwise it executes what was found, and nothing is said to
+    /// be shortest.
+    pub seeks_shorter: bool,
 }
 
 /// How wide a fingerprint is, bits.
@@ -63,7 +66,7 @@ impl Width {
 
 impl How {
     /// One thread, no reduction.
-    pub fn by(engine: Engine) -> Self {
-        Self { engine, native: native::Options::default(), fingerprint: Width::default(), only: None }
+    pub const fn by(engine: Engine) -> Self {
+        Self { engine, native: native::Options::DEFAULT, fingerprint: Width::Bits64, only: None, seeks_shorter: true }
     }
 }

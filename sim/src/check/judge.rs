@@ -1,9 +1,8 @@
 //! Trusts no engine: executes every witness again, and searches for a shorter one independently.
 //!
-//! It shares only the model with the engines: it keeps whole states in the standard library's sets, not fingerprints.
+//! It shares only the model with the engines: it keeps whole states in sets, not fingerprints.
 
-use std::collections::HashSet;
-
+use foldhash::HashSet;
 use lockstep_model::Holder;
 use lockstep_model::notes::Capacities;
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, World, attempt, in_largest_layout, step};
@@ -315,8 +314,8 @@ impl InLayout for DeadEndBench<'_> {
         };
         let free: Vec<_> = Action::all(config).into_iter().filter(|action| action.kind().fault().is_none()).collect();
         let believers = |world: &World<Y>| world.believers().map(|(holder, ..)| holder).collect::<Vec<_>>();
-        let mut met = HashSet::from([*end]);
         let mut layer = vec![*end];
+        let mut met: HashSet<_> = layer.iter().copied().collect();
         for steps in 1.. {
             let mut next = Vec::new();
             for (number, world) in layer.iter().enumerate() {
@@ -388,8 +387,8 @@ fn seek_shorter<Y: Layout>(config: &Config, bench: &Bench<'_>) -> Result<Judgeme
     let Bench { witnesses, most_states, must_stop } = *bench;
     let actions = Action::all(config);
     let longest = witnesses.iter().map(|witness| witness.actions.len()).max().unwrap_or(0);
-    let mut met = HashSet::from([World::<Y>::initial(config)]);
-    let mut layer: Vec<_> = met.iter().copied().collect();
+    let mut layer = vec![World::<Y>::initial(config)];
+    let mut met: HashSet<_> = layer.iter().copied().collect();
     let mut is_shortest = true;
     for steps in 0..longest {
         for witness in witnesses.iter().filter(|witness| witness.actions.len() > steps) {

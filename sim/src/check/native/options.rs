@@ -28,8 +28,13 @@ pub struct Options {
     pub until: Option<Property>,
 }
 
+impl Options {
+    /// One thread, and normal forms.
+    pub const DEFAULT: Self = Self { threads: 1, normal_forms: true, symmetry: false, skip_idle: false, until: None };
+}
+
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: 1, normal_forms: true, symmetry: false, skip_idle: false, until: None }
+        Self::DEFAULT
     }
 }
