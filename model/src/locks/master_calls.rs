@@ -90,8 +90,8 @@ impl CallStore for NoCalls {
 /// A call on several masters, and what an earlier one has left under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct MastersCall {
-    /// Whom it has asked in this round, to take the lock or to extend it; while it releases, or sets the lease at the end: who is still
-    /// to be asked for that.
+    /// While it takes the lock or extends it: whom it has asked in this round. While it releases, or sets the lease at the end: whom it is
+    /// still to ask.
     pub asked: MasterSet,
     /// Who has granted what they were asked for.
     pub granted: MasterSet,

@@ -147,7 +147,7 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "\"stops\" or \"goes-on\"",
         OF_PROFILE,
         "what unlock() of a multi lock does when the release of one part fails: it leaves the parts that come after (Redisson), or \
-         releases them all the same; so of a lock on several masters that needs all of them",
+         releases them all the same; so of a lock on several masters that needs all of them (needed_masters)",
     )),
     of_each(key(
         "protocol",
