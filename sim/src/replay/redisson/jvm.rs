@@ -59,13 +59,13 @@ pub struct Jvm {
     number: u64,
     threads: WatchedThreads,
     /// What had reached it when it could last do nothing more by itself.
-    quiet_after: Option<Reached>,
+    quiet_after: Option<JvmInput>,
     folder: LockfileDir,
 }
 
 /// All that can wake a JVM that is quiet.
 #[derive(Debug, PartialEq, Eq)]
-struct Reached {
+struct JvmInput {
     commands: u64,
     moves_of_time: u32,
     connections: CountedConnections,
@@ -253,9 +253,9 @@ impl Jvm {
         let mut pause = Duration::from_micros(50);
         loop {
             let is_silent = self.is_silent(gates)?;
-            let reached = self.reached(gates);
+            let came = self.input_so_far(gates);
             // It was quiet, and nothing has come since.
-            if is_silent && self.quiet_after.as_ref() == Some(&reached) {
+            if is_silent && self.quiet_after.as_ref() == Some(&came) {
                 return self.take_ends();
             }
             let mut error = None;
@@ -271,7 +271,7 @@ impl Jvm {
                 return Err(error);
             }
             if quiet {
-                self.quiet_after = Some(reached);
+                self.quiet_after = Some(came);
                 return self.take_ends();
             }
             if begin.elapsed() > JVM_WAIT {
@@ -292,8 +292,8 @@ impl Jvm {
         is_silent_at(gates, self.clock.page())
     }
 
-    fn reached(&self, gates: &[&mut ClientGate]) -> Reached {
-        Reached {
+    fn input_so_far(&self, gates: &[&mut ClientGate]) -> JvmInput {
+        JvmInput {
             commands: self.number,
             moves_of_time: self.clock.page().moves.load(Ordering::SeqCst),
             connections: ClientGate::counted(&shared(gates)),
