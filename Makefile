@@ -65,12 +65,13 @@ OTHERS = $(filter-out $(SEARCHING),$(patsubst tests/%/main.rs,%,$(wildcard tests
 UNIT = -p lockstep-model -p lockstep-redis -p lockstep-sim --features lockstep-sim/mutants,lockstep-model/schema
 unoptimised = --config 'profile.dev.package.$(1).opt-level=0'
 
-# Built as a whole first, beside what is fetched for the tests: they run the binary and what it carries. Four tests at a time for each
+# Built as a whole first, beside what is fetched for the tests: they run the binary and what it carries. A shell starts what is beside it
+# without Ctrl-C, which is to end the build, too. Four tests at a time for each
 # core: those that drive servers wait more than they compute.
 test: export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(nproc))))
 test:
-	cargo build --workspace --locked & building=$$!; \
-	{ $(servers) && $(redisson); } || { kill $$building; wait $$building; exit 1; }; \
+	env --default-signal=INT,QUIT cargo build --workspace --locked & building=$$!; \
+	{ $(servers) && $(redisson); } || { wait $$building; exit 1; }; \
 	wait $$building && \
 	{ \
 		failed=0; \

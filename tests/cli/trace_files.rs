@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use lockstep_model::config::{Calls, Cluster, Config, Faults};
+use lockstep_model::config::{Calls, Cluster, Config, Faults, NetworkMode};
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, Property, Verdict};
+use lockstep_model::{Action, LockKind, Property, Verdict};
 use lockstep_sim::render::json;
 use lockstep_sim::scenario::BuiltIn;
 use serde_json::{Value, json as value};
@@ -68,6 +68,20 @@ fn a_trace_says_which_bounds_its_scenario_sets_and_nothing_where_it_sets_none() 
     trace.config.bounds.effects_under_way = Some(13);
     let says = "/config/bounds/effects_under_way is 13: it must be 1 to 12";
     assert_refused(&show(&json::document(&trace)), &[says]);
+}
+
+#[test]
+fn what_its_kind_of_lock_does_not_have_is_refused() {
+    let with = |change: fn(&mut Config)| {
+        let mut trace = given();
+        trace.config.lock = LockKind::Fair;
+        change(&mut trace.config);
+        show(&json::document(&trace))
+    };
+    let names = with(|config| config.clients.names = 2);
+    assert_refused(&names, &["/config/clients/names is 2: this kind of lock has one name"]);
+    let split = with(|config| config.network.mode = NetworkMode::Split);
+    assert_refused(&split, &["/config/network/mode is split: this kind of lock is modelled in an atomic network only"]);
 }
 
 #[test]

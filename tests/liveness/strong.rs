@@ -25,7 +25,7 @@ static STRONG: LazyLock<Vec<CheckOutcome>> =
 
 /// The states are the same; only the fairness assumptions are stronger.
 #[test]
-fn strong_fairness_serves_nobody_in_the_built_in_scenarios() {
+fn strong_fairness_serves_nobody_in_the_small_scenarios() {
     let mut violated = 0;
     for (outcome, strong) in WEAK.iter().zip(STRONG.iter()) {
         assert_eq!((outcome.states, outcome.generated), (strong.states, strong.generated), "{}", outcome.scenario);

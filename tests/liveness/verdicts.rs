@@ -11,20 +11,13 @@ use lockstep_sim::scenario::{Scenario, builtin};
 
 use crate::{SMALL, exhaust, lasso, limited, pass, pass_as, scenario};
 
-/// Other tests cover larger scenarios; the tests here check all threads, or every state by slow means.
-const SMALL_ENOUGH: u64 = 20_000;
-
-fn small() -> impl Iterator<Item = Scenario> {
-    builtin().into_iter().filter(|scenario| pass(scenario, Whom::OneClient, Some(SMALL_ENOUGH)).is_ok())
-}
-
 /// Where all clients are alike, and there from the beginning, checking one is enough; this test verifies that assumption.
 #[test]
 fn what_is_true_of_one_client_is_true_of_each() {
     let is_meant = |config: &Config| config.clients_are_alike() && config.late_clients() == 0;
-    for scenario in small().filter(|scenario| is_meant(&scenario.config)) {
+    for scenario in SMALL.iter().filter(|scenario| is_meant(&scenario.config)) {
         let sorts = |whom| {
-            let found = pass(&scenario, whom, None).expect("no limit").found;
+            let found = pass(scenario, whom, None).expect("no limit").found;
             found.into_iter().map(|found| match found {
                 Found::Holds => Verdict::Holds,
                 Found::Vacuous => Verdict::Vacuous,
@@ -43,17 +36,17 @@ fn what_is_true_of_one_client_is_true_of_each() {
 /// The complete graph covers the same states as the second opinion on safety, which knows no normal forms.
 #[test]
 fn the_graph_has_the_states_that_the_search_finds() {
-    for scenario in small() {
-        let outcome = exhaust(&scenario, Engine::Stateright);
+    for scenario in SMALL.iter() {
+        let outcome = exhaust(scenario, Engine::Stateright);
         let asked = LivenessQuestion { properties: &Property::LIVENESS, whom: Whom::OneClient, normal_forms: false };
-        let graph = pass_as(&scenario, asked, None).expect("no limit");
+        let graph = pass_as(scenario, asked, None).expect("no limit");
         assert_eq!((graph.states, graph.generated), (outcome.states, outcome.generated), "{}", scenario.name);
     }
 }
 
 /// A run of full worlds is fair exactly if the run of their normal forms is.
 #[test]
-fn normal_forms_change_no_verdict() {
+fn normal_forms_change_no_verdict_of_a_small_scenario() {
     let mut saved = 0;
     for scenario in SMALL.iter() {
         let found = |normal_forms| {
@@ -71,8 +64,8 @@ fn normal_forms_change_no_verdict() {
 /// A property that does not apply to a scenario would be vacuous in it.
 #[test]
 fn where_a_property_does_not_apply_nothing_is_owed() {
-    for scenario in small() {
-        let found = pass(&scenario, Whom::Everybody, None).expect("no limit").found;
+    for scenario in SMALL.iter() {
+        let found = pass(scenario, Whom::Everybody, None).expect("no limit").found;
         for (property, found) in Property::LIVENESS.into_iter().zip(found) {
             if property.applies(&scenario.config).is_err() {
                 assert_eq!(found, Found::Vacuous, "{property} in {}", scenario.name);
@@ -207,8 +200,8 @@ fn a_limit_makes_liveness_inconclusive() {
 /// A world in which time is blocked for good would seem to satisfy every property, because no fair run leads there.
 #[test]
 fn from_every_state_time_can_go_on_by_what_must_happen() {
-    for scenario in small() {
-        assert_time_goes_on(&scenario);
+    for scenario in SMALL.iter() {
+        assert_time_goes_on(scenario);
     }
 }
 

@@ -37,6 +37,8 @@ fn reason(error: ReplayError) -> String {
 fn a_jvm_that_is_killed_or_told_to_end_is_not_waited_for() {
     for (kind, said) in [(Signal::KILL, "signal: 9 (SIGKILL)"), (Signal::TERM, "signal: 15 (SIGTERM)")] {
         let mut jvm = Jvm::start(redisson("4.7.0").driver(), START_MS).expect("it starts");
+        // Also one that nothing has reached since.
+        jvm.wait_until_quiet(&mut []).expect("it waits for commands");
         send(jvm.process_id(), kind);
         let begin = Instant::now();
         while jvm.is_running() {
@@ -51,6 +53,7 @@ fn a_jvm_that_is_killed_or_told_to_end_is_not_waited_for() {
 #[test]
 fn a_jvm_that_somebody_else_has_stopped_is_named_and_not_waited_for() {
     let mut jvm = Jvm::start(redisson("4.7.0").driver(), START_MS).expect("it starts");
+    jvm.wait_until_quiet(&mut []).expect("it waits for commands");
     let process = jvm.process_id();
     send(process, Signal::STOP);
     let error = jvm.command("threads", &mut []).expect_err("it does not answer");

@@ -17,7 +17,7 @@ const ONE_THREAD: Options = Options { threads: 1, normal_forms: true, symmetry: 
 fn exhaust_as(scenario: &Scenario, native: Options, fingerprint: Width) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits::none(&stop, &progress);
-    let how = How { native, fingerprint, seeks_shorter: !native.skip_idle, ..How::by(Engine::Native) };
+    let how = How { native, fingerprint, ..How::by(Engine::Native) };
     check_as(scenario, how, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 

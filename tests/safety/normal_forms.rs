@@ -9,11 +9,11 @@ use lockstep_model::config::Bound;
 use lockstep_model::trace::Trace;
 use lockstep_model::{Action, AnyStep, AnyWorld, Config, Happening, NormalForm, Property, Reply, Verdict};
 use lockstep_sim::check::native::Options;
-use lockstep_sim::check::{CheckOutcome, How, Limits, PropertyOutcome, check_as};
+use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, PropertyOutcome, check_as};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::drawn::{ShownIfItFails, from_environment, read, texts};
 
-use crate::{NO_SHORTER_SOUGHT, compared, scenario, verdict};
+use crate::{compared, scenario, verdict};
 
 /// Random scenarios, including those that are refused; `LOCKSTEP_DRAW_SCENARIOS` asks for others.
 const SCENARIOS: u32 = 130;
@@ -24,7 +24,8 @@ fn exhaust(scenario: &Scenario, normal_forms: bool, max_states: Option<u64>) -> 
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states, ..Limits::none(&stop, &progress) };
     let native = Options { normal_forms, ..Options::default() };
-    let how = How { native, ..NO_SHORTER_SOUGHT };
+    // What is found among full worlds is judged; the lengths are then compared.
+    let how = How { native, seeks_shorter: !normal_forms, ..How::by(Engine::Native) };
     check_as(scenario, how, &limits).unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
 }
 

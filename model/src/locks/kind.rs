@@ -45,6 +45,13 @@ macro_rules! kinds {
                 }
             }
 
+            /// Whether it has worlds with a split network ([`Lock::HAS_SPLIT_WORLDS`]).
+            pub const fn has_split_worlds(self) -> bool {
+                match self {
+                    $($(#[$meta])* Self::$kind => <$lock as Lock>::HAS_SPLIT_WORLDS,)+
+                }
+            }
+
             /// Does something with its type.
             pub fn with<W: WithKind>(self, work: W) -> W::Output {
                 match self {

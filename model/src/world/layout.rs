@@ -140,12 +140,18 @@ pub trait InLayout {
 }
 
 /// Does the work in the smallest layout that holds the scenario's world: for what is done once for each state.
+///
+/// # Panics
+/// The scenario has a split network or several names, and its kind of lock has none; the scenario reader refuses that.
 pub fn in_layout<W: InLayout>(config: &Config, work: W) -> W::Output {
     config.lock.with(Smallest { config, work })
 }
 
 /// Does the work in the largest layout of the scenario's kind, network and room: for what is done once for each step of a trace,
 /// so that there need not be many copies of it.
+///
+/// # Panics
+/// As [`in_layout`].
 pub fn in_largest_layout<W: InLayout>(config: &Config, work: W) -> W::Output {
     config.lock.with(OfKind { config, work })
 }
@@ -193,6 +199,8 @@ impl<W: InLayout> WithKind for OfKind<'_, W> {
         if L::HAS_SEVERAL_MASTERS {
             return work.run::<SeveralMasters<L>>(config);
         }
+        let has_network = L::HAS_SPLIT_WORLDS || !config.is_split();
+        assert!(has_network, "the scenario reader refuses a split network for this kind of lock");
         if L::HAS_PARTS {
             return work.run::<Largest<L::Several, Atomic>>(config);
         }
@@ -202,18 +210,14 @@ impl<W: InLayout> WithKind for OfKind<'_, W> {
                 return work.run::<Largest<L::Several, Atomic>>(config);
             }
         } else {
-            assert!(config.clients.names == 1, "the scenario reader refuses several names for this kind of lock");
+            assert!(config.clients.names <= 1, "the scenario reader refuses several names for this kind of lock");
         }
-        if L::HAS_SPLIT_WORLDS {
-            if config.is_split() {
-                return if !L::HAS_SMALL_WORLDS || config.is_roomy() {
-                    work.run::<Roomiest<L, RoomySplit>>(config)
-                } else {
-                    work.run::<Largest<L, Split>>(config)
-                };
-            }
-        } else {
-            assert!(!config.is_split(), "the scenario reader refuses a split network for this kind of lock");
+        if L::HAS_SPLIT_WORLDS && config.is_split() {
+            return if !L::HAS_SMALL_WORLDS || config.is_roomy() {
+                work.run::<Roomiest<L, RoomySplit>>(config)
+            } else {
+                work.run::<Largest<L, Split>>(config)
+            };
         }
         if !L::HAS_SMALL_WORLDS || config.is_roomy() {
             work.run::<Roomiest<L, Atomic>>(config)

@@ -2,11 +2,12 @@
 //! the scenario contains.
 
 use std::cell::Cell;
-use std::collections::{HashSet, VecDeque};
+use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use foldhash::HashSet;
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, World, in_largest_layout, step};
 
 use super::limits::{Limits, Stopped};
@@ -97,7 +98,7 @@ impl Nearby<'_> {
         }
         let limit = self.limits.max_states.and_then(|limit| usize::try_from(limit).ok());
         let most = limit.map_or(MOST_STATES, |limit| limit.min(MOST_STATES));
-        let mut met: foldhash::HashSet<_> = [*from].into_iter().collect();
+        let mut met: HashSet<_> = [*from].into_iter().collect();
         let mut queue: VecDeque<(World<Y>, Option<Rc<Way>>)> = VecDeque::from([(*from, None)]);
         let mut visited = 0_usize;
         while let Some((world, way)) = queue.pop_front() {

@@ -38,7 +38,7 @@ pub struct How {
     /// The only property that is looked at, and held to its claim, or to hold; `None`: all that apply.
     pub only: Option<Property>,
     /// Whether the judge also looks for a shorter witness of each violation. Otherwise it executes what was found, and nothing is said to
-    /// be shortest.
+    /// be shortest; so where idle time is passed through.
     pub seeks_shorter: bool,
 }
 

@@ -158,9 +158,7 @@ fn how(args: &CheckArgs) -> How {
     let threads = args.threads.map_or_else(processors, usize::from);
     let CheckArgs { symmetry, skip_idle, .. } = *args;
     let native = Options { threads, normal_forms: !args.no_normal_forms, symmetry, skip_idle, until: None };
-    // A passage counts as one step of the search, so the traces that it finds need not be shortest.
-    let seeks_shorter = !native.skip_idle;
-    How { engine: args.engine, native, fingerprint: args.fingerprint, only: args.property, seeks_shorter }
+    How { native, fingerprint: args.fingerprint, only: args.property, ..How::by(args.engine) }
 }
 
 /// The options of the search, as they must be typed to get the same traces: their number of threads does not matter.

@@ -323,6 +323,12 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
     }
     let Config { clients, cluster, faults, .. } = config;
     within("/cluster/min_replicas", cluster.min_replicas.into(), 0, cluster.replicas.into())?;
+    if clients.names > 1 && !config.lock.facts().names.is_there() {
+        return Err(format!("/config/clients/names is {}: this kind of lock has one name", clients.names));
+    }
+    if config.is_split() && !config.lock.has_split_worlds() {
+        return Err("/config/network/mode is split: this kind of lock is modelled in an atomic network only".to_owned());
+    }
     if matches!(config.network.delay, MessageDelay::Ticks(_)) && !config.is_split() {
         return Err("/config/network/delay is a number of ticks: that needs the mode split".to_owned());
     }

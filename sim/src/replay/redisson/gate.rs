@@ -331,7 +331,8 @@ impl ClientGate {
 
     /// What was counted on the connections of a client: where that is the same, nothing has reached it meanwhile.
     pub(super) fn counted(gates: &[&Self]) -> CountedConnections {
-        CountedConnections(CountedConnection::ours(gates))
+        let accepted = gates.iter().map(|gate| gate.connections.len()).sum();
+        CountedConnections { accepted, open: CountedConnection::ours(gates) }
     }
 
     /// In what the client and we do not agree, in words; `None`: in nothing.
@@ -365,7 +366,11 @@ impl ClientGate {
 
 /// All open connections of a client, as the gates know them.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct CountedConnections(Vec<CountedConnection>);
+pub(super) struct CountedConnections {
+    /// How many there were ever: a new one may have the port of an old one.
+    accepted: usize,
+    open: Vec<CountedConnection>,
+}
 
 /// An open connection of a client, as one of its ends knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
