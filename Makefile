@@ -65,9 +65,9 @@ OTHERS = $(filter-out $(SEARCHING),$(patsubst tests/%/main.rs,%,$(wildcard tests
 UNIT = -p lockstep-model -p lockstep-redis -p lockstep-sim --features lockstep-sim/mutants,lockstep-model/schema
 unoptimised = --config 'profile.dev.package.$(1).opt-level=0'
 
-# Built as a whole first, beside what is fetched for the tests: they run the binary and what it carries. A shell starts what is beside it
-# without Ctrl-C, which is to end the build, too. Four tests at a time for each
-# core: those that drive servers wait more than they compute.
+# Built as a whole first, since the tests run the binary and what it carries; beside it, what they need is fetched. A shell lets what it
+# starts beside itself ignore Ctrl-C, and `env` undoes that: Ctrl-C is to end the build, too. Four tests at a time for each core: those
+# that drive servers wait more than they compute.
 test: export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(nproc))))
 test:
 	env --default-signal=INT,QUIT cargo build --workspace --locked & building=$$!; \

@@ -14,7 +14,8 @@ use lockstep_redis::Scripts;
 use lockstep_sim::check::{Limits, covering};
 use lockstep_sim::fuzz::{FuzzOptions, fuzz};
 use lockstep_sim::replay::{Difference, Player, ServerNode, ServerProgram, suited};
-use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
+use lockstep_sim::scenario::{Scenario, builtin};
+pub(crate) use lockstep_tests::built_in::scenario as builtin_scenario;
 use lockstep_tests::counterexamples::counterexamples;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::{for_every_version_at_once as for_every_version, servers};
@@ -313,11 +314,6 @@ fn covering_histories(scenario: &Scenario) -> Vec<Trace> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits::none(&stop, &progress);
     covering(config, &limits).histories.into_iter().map(record).collect()
-}
-
-/// The built-in scenario of this name.
-pub(crate) fn builtin_scenario(name: &str) -> Scenario {
-    BuiltIn::named(name).unwrap_or_else(|| panic!("no scenario {name}")).scenario()
 }
 
 /// Random histories of all built-in scenarios with one node and this kind of lock.

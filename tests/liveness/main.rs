@@ -23,7 +23,8 @@ use lockstep_model::Property;
 use lockstep_model::trace::Trace;
 use lockstep_sim::check::liveness::{Liveness, LivenessQuestion, Whom, look};
 use lockstep_sim::check::{CheckOutcome, Engine, Limits, Stopped, check};
-use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
+use lockstep_sim::scenario::{Scenario, builtin};
+use lockstep_tests::built_in::scenario;
 use lockstep_tests::drawn::from_environment;
 
 /// The built-in scenarios whose graphs are so small that each is looked at in several ways: most of them.
@@ -41,11 +42,6 @@ static SMALL: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
     assert!(small.len() >= enough, "{} of {count} scenarios are small", small.len());
     small
 });
-
-/// The built-in scenario with that name.
-fn scenario(name: &str) -> Scenario {
-    BuiltIn::named(name).unwrap_or_else(|| panic!("no scenario {name}")).scenario()
-}
 
 /// Explores every state.
 fn exhaust(scenario: &Scenario, engine: Engine) -> CheckOutcome {

@@ -8,7 +8,8 @@ use lockstep_sim::check::Limits;
 use lockstep_sim::fuzz::{FuzzFailure, FuzzOptions, Fuzzed, fuzz};
 use lockstep_sim::replay::redisson::{RedissonProgram, has_rules_of_its_version};
 use lockstep_sim::replay::{Difference, Player, ReplayError, ServerProgram, suited};
-use lockstep_sim::scenario::{self, BuiltIn, Scenario};
+use lockstep_sim::scenario::{self, Scenario};
+pub use lockstep_tests::built_in::scenario as built_in;
 use lockstep_tests::counterexamples::counterexamples;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::servers;
@@ -148,10 +149,6 @@ fn redisson_breaks_a_lock_as_the_model_says_where_answers_come_late_or_threads_a
             assert_eq!((difference, left), (None, None), "{name}");
         }
     }
-}
-
-pub fn built_in(name: &str) -> Scenario {
-    BuiltIn::named(name).expect("it is built in").scenario()
 }
 
 /// Every counterexample that the model has, on Redisson: where the two differ, and why it was left before its end.

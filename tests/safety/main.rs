@@ -50,7 +50,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, check, check_as};
-use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
+use lockstep_sim::scenario::{Scenario, builtin};
+use lockstep_tests::built_in::scenario;
 use lockstep_tests::drawn::from_environment;
 
 /// What the native engine finds in each built-in scenario, in their order. That no trace is shorter is confirmed for `reports`.
@@ -78,11 +79,6 @@ static COMPARED: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
 
 fn compared() -> impl Iterator<Item = &'static Scenario> {
     COMPARED.iter()
-}
-
-/// The built-in scenario with that name.
-fn scenario(name: &str) -> Scenario {
-    BuiltIn::named(name).unwrap_or_else(|| panic!("no scenario {name}")).scenario()
 }
 
 /// What the native engine finds in the built-in scenario with that name.

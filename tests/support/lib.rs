@@ -1,6 +1,7 @@
 //! Code shared by the tests.
 
 pub mod at_once;
+pub mod built_in;
 pub mod command;
 pub mod counterexamples;
 pub mod drawn;
