@@ -18,13 +18,11 @@
 //! 7. [`world`]: the whole state, and what needs both sides: the network between them, time, the guarded resource;
 //! 8. [`properties`]: what must always be so, or come true in the end, and [`mutants`], the proof that each can fail;
 //! 9. [`outcomes`]: what each action can be answered, so that an outcome that no run reaches has a name;
-//! 10. [`any_world`]: a world of any layout, for code that takes single steps;
-//! 11. [`trace`]: the only thing other tools read.
+//! 10. [`trace`]: the only thing other tools read.
 //!
 //! No clock, no randomness, no hash-map iteration: the same input gives the same output on every machine.
 
 pub mod action;
-pub mod any_world;
 pub mod client;
 pub mod config;
 pub mod limits;
@@ -43,7 +41,6 @@ pub mod trace;
 pub mod world;
 
 pub use action::{Action, ActionKind, Party};
-pub use any_world::{AnyStep, AnyWorld};
 pub use config::Config;
 pub use locks::{Holder, Lock, LockKind};
 pub use notes::{Happening, Happenings};

@@ -8,13 +8,15 @@ use std::fmt;
 use std::sync::atomic::Ordering;
 
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, AnyWorld, Config};
+use lockstep_model::{Action, Config};
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestRng, TestRunner};
 
+use crate::any_world::AnyWorld;
 use crate::check::{Limits, Stopped};
+use crate::recorder;
 use crate::replay::{Difference, Player, ReplayError, ServerProgram, TargetProgram};
 use crate::scenario::Scenario;
 
@@ -259,7 +261,7 @@ pub fn agrees_in_history(
     target: impl Into<TargetProgram>,
     actions: &[Action],
 ) -> Result<Option<bool>, ReplayError> {
-    let Some(trace) = Trace::record(&scenario.name, "", &scenario.config, About::Drawn, actions, "").ok() else {
+    let Some(trace) = recorder::record(&scenario.name, "", &scenario.config, About::Drawn, actions, "").ok() else {
         return Ok(None);
     };
     let mut player = Player::start(server, &scenario.config, target)?;
@@ -320,7 +322,7 @@ fn cut(scenario: &Scenario, (trace, difference): (Trace, Difference)) -> (Trace,
 
 fn record(scenario: &Scenario, actions: &[Action]) -> Trace {
     let reproduce = format!("lockstep fuzz {}", scenario.name);
-    Trace::record(&scenario.name, &scenario.story, &scenario.config, About::Drawn, actions, &reproduce)
+    recorder::record(&scenario.name, &scenario.story, &scenario.config, About::Drawn, actions, &reproduce)
         .expect("the actions were drawn among those that can happen")
 }
 

@@ -5,6 +5,7 @@
 //! reproduces defects of real client libraries, [`other_protocols`] finds the switch in which one differs and
 //! [`telling_apart`] the histories that show it, [`render`] shows the results, and [`cli`] is the `lockstep` command over all of them.
 
+pub mod any_world;
 pub mod check;
 pub mod cli;
 pub mod exit;
@@ -14,6 +15,7 @@ pub mod fuzz;
 pub mod museum;
 pub mod other_protocols;
 mod plain_text;
+pub mod recorder;
 pub mod render;
 pub mod replay;
 pub mod scenario;

@@ -7,6 +7,7 @@ use std::path::Path;
 use lockstep_model::config::{Calls, Cluster, Config, Faults, NetworkMode};
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, LockKind, Property, Verdict};
+use lockstep_sim::recorder;
 use lockstep_sim::render::json;
 use lockstep_sim::scenario::BuiltIn;
 use serde_json::{Value, json as value};
@@ -193,7 +194,7 @@ fn a_trace_that_did_not_happen_is_refused_with_its_step() {
 
 /// A history of somebody's own scenario.
 fn history(config: &Config, actions: &[Action]) -> Trace {
-    Trace::record("given", "A story.", config, About::Covering, actions, "lockstep show given.toml")
+    recorder::record("given", "A story.", config, About::Covering, actions, "lockstep show given.toml")
         .expect("it can happen")
 }
 
@@ -405,7 +406,7 @@ fn detour(shortest: bool) -> Trace {
     let Trace { scenario, story, config, reproduce, .. } = given();
     let mut actions = given().actions();
     actions.insert(3, Action::Discover { client: 0 });
-    Trace::record(&scenario, &story, &config, about, &actions, &reproduce).expect("A may learn it too")
+    recorder::record(&scenario, &story, &config, about, &actions, &reproduce).expect("A may learn it too")
 }
 
 #[test]

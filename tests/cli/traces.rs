@@ -6,7 +6,9 @@ use lockstep_model::config::{
     Profile, PromoteRule, ReplicasLeave, Resend, Resource, StopsAt, Time, Ttls, ValueSet, WriteDelay,
 };
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, AnyWorld, LockKind, Property, Verdict};
+use lockstep_model::{Action, LockKind, Property, Verdict};
+use lockstep_sim::any_world::AnyWorld;
+use lockstep_sim::recorder;
 
 /// The first lock kind that is re-entrant, or that is not.
 pub const fn kind(reenters: bool) -> LockKind {
@@ -232,7 +234,7 @@ pub fn failover() -> Trace {
     ];
     let story = "The grant dies with the master before the replica has seen it.";
     let reproduce = "lockstep check failover-loses-the-grant";
-    Trace::record("failover-loses-the-grant", story, &FAILOVER, broken(Property::OneBeliever), &actions, reproduce)
+    recorder::record("failover-loses-the-grant", story, &FAILOVER, broken(Property::OneBeliever), &actions, reproduce)
         .expect("it can happen")
 }
 
@@ -251,7 +253,7 @@ pub fn wakeup() -> Trace {
         Action::Deliver { client: B },
         Action::WakeByMessage { client: B, thread: 0 },
     ];
-    Trace::record("woken", "A release wakes a waiter.", &config, About::Covering, &actions, "lockstep show woken")
+    recorder::record("woken", "A release wakes a waiter.", &config, About::Covering, &actions, "lockstep show woken")
         .expect("it can happen")
 }
 
@@ -279,7 +281,7 @@ pub fn stale_effect() -> Trace {
         Action::Work { client: A, thread: 0 },
     ];
     let reproduce = "lockstep check pause-outlives-the-lease";
-    Trace::record("pause-outlives-the-lease", "", &config, broken(Property::EffectsInOrder), &actions, reproduce)
+    recorder::record("pause-outlives-the-lease", "", &config, broken(Property::EffectsInOrder), &actions, reproduce)
         .expect("it can happen")
 }
 
@@ -298,13 +300,13 @@ pub fn orphan() -> Trace {
     ];
     let About::Counterexample { property, verdict, engine, .. } = broken(Property::NoOrphan) else { unreachable!() };
     let about = About::Counterexample { property, verdict, engine, shortest: false };
-    Trace::record_lasso("orphan", "", &config, about, (&actions, 2), "lockstep check orphan").expect("it goes round")
+    recorder::record_lasso("orphan", "", &config, about, (&actions, 2), "lockstep check orphan").expect("it goes round")
 }
 
 /// A walk through a world. The same seed gives the same walk; it prefers the actions it has taken least often.
 pub fn walk(config: &Config, steps: usize, seed: u64) -> Trace {
     let actions = walked(config, steps, seed);
-    Trace::record("walk", "A walk.", config, About::Drawn, &actions, "lockstep fuzz walk").expect("it has happened")
+    recorder::record("walk", "A walk.", config, About::Drawn, &actions, "lockstep fuzz walk").expect("it has happened")
 }
 
 fn walked(config: &Config, steps: usize, mut seed: u64) -> Vec<Action> {

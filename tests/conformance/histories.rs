@@ -9,10 +9,12 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use lockstep_model::config::{Channels, Ttls, WaitAfter};
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, AnyWorld, Config, LockKind};
+use lockstep_model::{Action, Config, LockKind};
 use lockstep_redis::Scripts;
+use lockstep_sim::any_world::AnyWorld;
 use lockstep_sim::check::{Limits, covering};
 use lockstep_sim::fuzz::{FuzzOptions, fuzz};
+use lockstep_sim::recorder;
 use lockstep_sim::replay::{Difference, Player, ServerNode, ServerProgram, suited};
 use lockstep_sim::scenario::{Scenario, builtin};
 pub(crate) use lockstep_tests::built_in::scenario as builtin_scenario;
@@ -144,7 +146,7 @@ fn every_kept_history_agrees_on_every_server() {
             let Trace { scenario, story, config, about, .. } = trace;
             let config = suited(config, version);
             let actions = possible(&config, &trace.actions());
-            let trace = Trace::record(scenario, story, &config, about.clone(), &actions, "").unwrap();
+            let trace = recorder::record(scenario, story, &config, about.clone(), &actions, "").unwrap();
             let mut player = Player::start(version, &config, Scripts::built_in()).expect("servers start");
             assert_agrees(&mut player, &trace);
         }
@@ -310,7 +312,7 @@ pub(crate) fn start(version: &ServerProgram, scenario: &Scenario) -> Player {
 
 fn covering_histories(scenario: &Scenario) -> Vec<Trace> {
     let Scenario { name, story, config, .. } = scenario;
-    let record = |actions: Vec<_>| Trace::record(name, story, config, About::Covering, &actions, "").unwrap();
+    let record = |actions: Vec<_>| recorder::record(name, story, config, About::Covering, &actions, "").unwrap();
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits::none(&stop, &progress);
     covering(config, &limits).histories.into_iter().map(record).collect()
@@ -366,7 +368,7 @@ fn kept_histories() -> Vec<Trace> {
             let text = fs::read_to_string(file).unwrap();
             let trace: Trace =
                 serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-            assert_eq!(trace.retrace(), Ok(()), "{}: the model has changed since", file.display());
+            assert_eq!(recorder::retrace(&trace), Ok(()), "{}: the model has changed since", file.display());
             trace
         })
         .collect()

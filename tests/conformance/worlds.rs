@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use lockstep_model::client::Slot;
 use lockstep_model::config::Faults;
-use lockstep_model::trace::{About, Trace};
+use lockstep_model::trace::About;
 use lockstep_model::{Action, LockKind};
 use lockstep_sim::fuzz::FuzzOptions;
+use lockstep_sim::recorder;
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::for_every_version_at_once as for_every_version;
@@ -351,7 +352,7 @@ fn histories_with_clocks_that_jump_agree_on_every_server() {
     ] {
         for_every_version(|version| {
             let scenario = on(version, scenario("jumps", &world(rule)));
-            let trace = Trace::record("jumps", "", &scenario.config, About::Covering, &actions, "").unwrap();
+            let trace = recorder::record("jumps", "", &scenario.config, About::Covering, &actions, "").unwrap();
             assert_agrees(&mut start(version, &scenario), &trace);
         });
     }
@@ -370,7 +371,7 @@ fn a_master_that_was_told_to_end_waits_for_a_replica_that_stands_still() {
     let [still, goes_on] = [Action::PauseNode { node: 1 }, Action::ResumeNode { node: 1 }];
     let [pause, resume] = [Action::PauseNode { node: 0 }, Action::ResumeNode { node: 0 }];
     let applies = Action::Replicate { node: 1 };
-    let record = |actions: &[Action]| Trace::record("shutdown", "", &world.config, About::Covering, actions, "");
+    let record = |actions: &[Action]| recorder::record("shutdown", "", &world.config, About::Covering, actions, "");
     let (tick, behind) = (Action::Tick, [still, acquire, release, end]);
     assert!(
         record(&[&behind[..], &[has_ended]].concat()).is_err(),
@@ -427,7 +428,7 @@ fn histories_of_links_that_nobody_reads_agree_on_every_server() {
             let scenario = scenario("links", &world(&cluster));
             if can_replay(version, &scenario) {
                 let scenario = on(version, scenario);
-                let trace = Trace::record("links", "", &scenario.config, About::Covering, &actions, "").unwrap();
+                let trace = recorder::record("links", "", &scenario.config, About::Covering, &actions, "").unwrap();
                 assert_agrees(&mut start(version, &scenario), &trace);
             }
         });
@@ -448,7 +449,7 @@ fn a_script_that_finds_an_expired_key_on_a_demoted_master_differs_for_a_known_re
         for_every_version(|version| {
             let scenario = on(version, scenario("demoted", text));
             let actions = [&promoted[..], &over, &[last]].concat();
-            let trace = Trace::record("demoted", "", &scenario.config, About::Covering, &actions, "").unwrap();
+            let trace = recorder::record("demoted", "", &scenario.config, About::Covering, &actions, "").unwrap();
             let difference = start(version, &scenario).replay(&trace, false).unwrap().difference;
             assert_eq!(difference.is_some(), version.shows_scripts_what_has_expired(), "{version}: {difference:?}");
             assert!(difference.is_none_or(|found| found.step == actions.len() && found.known.is_some()), "{version}");

@@ -6,6 +6,7 @@ use lockstep_model::trace::{InLoop, Trace};
 use lockstep_model::{Action, Property, Verdict};
 use lockstep_sim::check::judge::{LassoWitness, Rejection, judge_lassos};
 use lockstep_sim::check::{CheckOutcome, Engine};
+use lockstep_sim::recorder;
 use lockstep_sim::render::json::TRACE_SCHEMA;
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::Scenario;
@@ -51,7 +52,7 @@ fn a_lasso_says_of_what_is_strongly_fair_that_it_is_taken_or_never_possible() {
     let mut never = 0;
     for outcome in STRONG.iter() {
         for (property, trace) in lassos(outcome) {
-            assert_eq!(trace.retrace(), Ok(()));
+            assert_eq!(recorder::retrace(&trace), Ok(()));
             assert!(validator.is_valid(&serde_json::to_value(trace).expect("a trace is JSON")), "{property}");
             for fair in trace.fairness.as_ref().expect("a lasso") {
                 let is_excused = matches!(fair.in_loop, InLoop::DisabledAfter(_));

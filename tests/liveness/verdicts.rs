@@ -4,7 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use lockstep_model::properties::PropertyKind;
 use lockstep_model::trace::{About, InLoop};
-use lockstep_model::{Action, AnyWorld, Config, LockKind, Property, Verdict};
+use lockstep_model::{Action, Config, LockKind, Property, Verdict};
+use lockstep_sim::any_world::AnyWorld;
 use lockstep_sim::check::Engine;
 use lockstep_sim::check::liveness::{Found, Liveness, LivenessQuestion, Whom};
 use lockstep_sim::scenario::{Scenario, builtin};

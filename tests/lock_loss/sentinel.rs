@@ -7,6 +7,7 @@ use std::time::Duration;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
+use lockstep_sim::recorder;
 use lockstep_sim::replay::sentinel::{Failover, Sentinels, refuse_trace, refuse_world};
 use lockstep_sim::replay::{
     Addresses, Gate, Played, Player, ReplayError, ServerNode, ServerProgram, ServerRole, suited,
@@ -23,7 +24,7 @@ fn world(scenario: &str) -> Config {
 }
 
 fn trace(config: &Config, actions: &[Action]) -> Trace {
-    Trace::record("hand-written", "", config, About::Drawn, actions, "").expect("each action can happen")
+    recorder::record("hand-written", "", config, About::Drawn, actions, "").expect("each action can happen")
 }
 
 fn replay(server: &ServerProgram, trace: &Trace) -> Played {

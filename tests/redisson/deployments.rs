@@ -7,6 +7,7 @@ use lockstep_model::Property::OneBeliever;
 use lockstep_model::config::{Profile, Resend};
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config};
+use lockstep_sim::recorder;
 use lockstep_sim::replay::redisson::{Deployment, PubSubCommands, RedissonProgram};
 use lockstep_sim::replay::{Played, Player, ReplayError, ServerProgram, Version, suited};
 use lockstep_sim::scenario::Scenario;
@@ -57,7 +58,7 @@ fn newer_server() -> ServerProgram {
 }
 
 fn recorded(config: &Config, actions: &[Action]) -> Trace {
-    Trace::record("deployments", "", config, About::Drawn, actions, "").expect("it can happen")
+    recorder::record("deployments", "", config, About::Drawn, actions, "").expect("it can happen")
 }
 
 /// B waits for the lock that A has, and is woken by the message of the release.

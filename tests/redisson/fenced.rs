@@ -2,8 +2,9 @@
 //! later.
 
 use lockstep_model::mutants::Mutant;
-use lockstep_model::trace::{About, Trace};
+use lockstep_model::trace::About;
 use lockstep_model::{Action, Config, LockKind};
+use lockstep_sim::recorder;
 use lockstep_sim::replay::redisson::{Deployment, Jvm, refuse_world};
 use lockstep_sim::replay::{Played, Player, ReplayError, suited};
 use lockstep_sim::scenario::Scenario;
@@ -101,7 +102,7 @@ fn redisson_does_the_same_in_a_cluster_and_under_sentinel() {
 
 fn replayed((profile, version): (&str, &str), protocol: &str, mutant: Option<Mutant>, actions: &[Action]) -> Played {
     let config = Config { mutant, ..world(profile, FAULTS, protocol).config };
-    let trace = Trace::record("tokens", "", &config, About::Drawn, actions, "").expect("it can happen");
+    let trace = recorder::record("tokens", "", &config, About::Drawn, actions, "").expect("it can happen");
     let mut player = Player::start(&servers()[0], &config, redisson(version)).expect("it starts");
     player.replay(&trace, false).expect("it answers")
 }
@@ -158,7 +159,7 @@ fn a_grant_that_no_replica_has_stays_where_the_caller_asked_for_a_token() {
     let undo = Action::Undo { client: 0, thread: 0 };
     for (token, actions) in TOKENS.into_iter().zip([&[acquire, confirm][..], &[acquire, confirm, undo]]) {
         let config = world("redisson-4.7", REPLICA, &format!("token = \"{token}\"")).config;
-        let trace = Trace::record("tokens", "", &config, About::Drawn, actions, "").expect("it can happen");
+        let trace = recorder::record("tokens", "", &config, About::Drawn, actions, "").expect("it can happen");
         let mut player = Player::start(&servers()[0], &config, redisson("4.7.0")).expect("it starts");
         let result = player.replay(&trace, false).expect("it answers");
         assert_eq!((result.difference, result.left), (None, None), "{token}");

@@ -110,6 +110,14 @@ impl<'jvm> RedissonStage<'jvm> {
         self.seen.push(format!("{ms} ms pass"));
     }
 
+    /// Time passes for the clients as for a process that stood still: at once, and not from timer to timer.
+    pub fn jump_ms(&mut self, ms: i64) {
+        let mut gates: Vec<_> = self.gates.values_mut().collect();
+        let to_ns = self.jvm.now_ns() + ms * 1_000_000;
+        self.jvm.jump_to(to_ns, &mut gates).unwrap_or_else(|error| panic!("{error}"));
+        self.seen.push(format!("the clients stand still for {ms} ms"));
+    }
+
     /// The wall clock of the clients jumps.
     pub fn jump_wall_clock(&mut self, ms: i64) {
         self.jvm.jump_wall_clock(ms);

@@ -12,6 +12,7 @@ use lockstep_tests::free_nodes::{Disk, FreeNode};
 use lockstep_tests::servers::{START_MS, servers};
 use rustix::process::{Pid, Signal, kill_process};
 
+use crate::history::RedissonStage;
 use crate::plain_driver::PlainDriver;
 use crate::redisson;
 
@@ -77,6 +78,19 @@ fn a_jvm_that_has_ended_while_it_was_kept_is_not_used_again() {
     let used = program.take_jvm(START_MS).expect("another one starts");
     assert_ne!(used.jvm.process_id(), first);
     assert!(used.jvm.is_running());
+}
+
+/// Where time passes from timer to timer, a command comes between any two moves of it; a jump comes alone. Nothing else has reached the JVM
+/// since it was quiet.
+#[test]
+fn a_jvm_whose_clocks_have_jumped_is_looked_at_before_it_is_taken_for_quiet() {
+    let mut jvm = Jvm::start(redisson("4.7.0").driver(), START_MS).expect("it starts");
+    let mut stage = RedissonStage::begin(&mut jvm, &servers()[0]);
+    stage.call('A', "lock");
+    stage.settle();
+    assert_eq!(stage.held('A'), [], "it has its lock");
+    stage.jump_ms(10_200);
+    assert_eq!(stage.held('A').len(), 1, "the renewal is due");
 }
 
 /// It tries again by a timer, and before a history begins nobody else moves the time.

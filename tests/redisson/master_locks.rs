@@ -2,8 +2,9 @@
 //! histories of the model, on as many real masters, and it contradicts a model that does otherwise.
 
 use lockstep_model::mutants::Mutant;
-use lockstep_model::trace::{About, Trace};
+use lockstep_model::trace::About;
 use lockstep_model::{Action, Config};
+use lockstep_sim::recorder;
 use lockstep_sim::replay::{Difference, Player, ReplayError, suited};
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::at_once::at_once;
@@ -56,7 +57,7 @@ const fn release(client: u8, node: u8) -> Action {
 /// What Redisson does otherwise in this history.
 fn difference(scenario: &Scenario, mutant: Option<Mutant>, version: &str, actions: &[Action]) -> Option<Difference> {
     let config = Config { mutant, ..scenario.config };
-    let trace = Trace::record("masters", "", &config, About::Drawn, actions, "").expect("it can happen");
+    let trace = recorder::record("masters", "", &config, About::Drawn, actions, "").expect("it can happen");
     let mut player = Player::start(&servers()[0], &config, redisson(version)).expect("it starts");
     let result = player.replay(&trace, false).expect("it answers");
     assert_eq!(result.left, None, "{version}");

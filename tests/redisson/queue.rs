@@ -1,7 +1,8 @@
 //! The fair lock on real Redisson: what an interrupt does to the place of a waiter.
 
 use lockstep_model::Action;
-use lockstep_model::trace::{About, Trace};
+use lockstep_model::trace::About;
+use lockstep_sim::recorder;
 use lockstep_sim::replay::{Player, suited};
 use lockstep_sim::scenario::{BuiltIn, Scenario};
 use lockstep_tests::at_once::at_once;
@@ -30,7 +31,7 @@ fn no_version_takes_an_interrupted_waiter_out_of_the_queue() {
             let protocol = format!("[protocol]\nprofile = \"{profile}\"\n{rule}\n\n[expect]");
             let scenario = Scenario::parse("interrupted-waiter", &text.replacen("[expect]", &protocol, 1));
             let config = suited(&scenario.unwrap_or_else(|error| panic!("{error}")).config, &servers()[0]);
-            let trace = Trace::record("interrupted-waiter", "", &config, About::Drawn, &actions, "");
+            let trace = recorder::record("interrupted-waiter", "", &config, About::Drawn, &actions, "");
             let mut player = Player::start(&servers()[0], &config, redisson(version)).expect("it starts");
             let result = player.replay(&trace.expect("it can happen"), false).expect("it answers");
             (result.left, result.difference.map(|found| found.what))

@@ -2,6 +2,7 @@
 
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config, LockKind, Reply};
+use lockstep_sim::recorder;
 use lockstep_sim::replay::{Player, suited};
 use lockstep_sim::scenario::{BuiltIn, Scenario};
 use lockstep_tests::at_once::at_once;
@@ -83,7 +84,7 @@ fn reads_inside_a_write(config: &Config) -> Trace {
         Action::Release { client: 0, thread: READER },
         Action::Tick,
     ];
-    let recorded = |actions: &[Action]| Trace::record("readers-and-writers", "", config, About::Drawn, actions, "");
+    let recorded = |actions: &[Action]| recorder::record("readers-and-writers", "", config, About::Drawn, actions, "");
     // As many timers fire as there are by this rule.
     let mut actions = begin.to_vec();
     while recorded(&[&actions[..], &[Action::Renew { client: 0 }]].concat()).is_ok() {
@@ -128,7 +129,7 @@ fn downgrades_beside_a_reader(config: &Config) -> Trace {
         Action::SecondAsk { client: 1, thread: READER },
         Action::Release { client: 0, thread: WRITER },
     ];
-    Trace::record("downgrade", "", config, About::Drawn, &actions, "").expect("it can happen")
+    recorder::record("downgrade", "", config, About::Drawn, &actions, "").expect("it can happen")
 }
 
 /// What the renewal of a reader renews, by version (docs/facts/family.md#older-versions-of-the-read-write-lock): its own holds, those of
@@ -161,7 +162,7 @@ fn a_reader_renews_what_its_version_renews_and_that_of_3_52_fails_at_a_nested_ho
 fn renewed_beside(config: &Config, readers: &[u8]) -> Trace {
     let reads = readers.iter().map(|client| Action::Acquire { client: *client, thread: 1 });
     let actions: Vec<_> = reads.chain([Action::Tick, Action::Renew { client: 0 }]).collect();
-    Trace::record("readers-and-writers", "", config, About::Drawn, &actions, "").expect("it can happen")
+    recorder::record("readers-and-writers", "", config, About::Drawn, &actions, "").expect("it can happen")
 }
 
 /// `writeLock().forceUnlock()` answers that there was no write lock, and what its client reads is renewed on
@@ -173,7 +174,8 @@ fn a_forced_release_of_the_write_lock_leaves_the_renewal_of_a_reader() {
     let renew = Action::Renew { client: CLIENT };
     let reads = Action::Acquire { client: CLIENT, thread: 1 };
     let actions = [reads, Action::ForceRelease { client: CLIENT }, Action::Tick, renew, Action::Tick, renew];
-    let trace = Trace::record("readers-and-writers", "", &config, About::Drawn, &actions, "").expect("it can happen");
+    let trace =
+        recorder::record("readers-and-writers", "", &config, About::Drawn, &actions, "").expect("it can happen");
     assert_eq!(trace.steps.iter().filter(|step| step.answer == Reply::Renewed).count(), 2);
     let mut player = Player::start(&servers()[0], &config, redisson("4.7.0")).expect("it starts");
     let result = player.replay(&trace, false).expect("it answers");

@@ -8,6 +8,7 @@ use lockstep_model::client::Slot;
 use lockstep_model::config::WaitRule;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config, Happening, Reply};
+use lockstep_sim::recorder;
 use lockstep_sim::replay::{Played, Player, suited};
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::refused_release::refused_release;
@@ -44,7 +45,7 @@ fn waits_for_a_replica() -> Scenario {
 }
 
 fn recorded(config: &Config, actions: &[Action]) -> Trace {
-    Trace::record("replicas", "", config, About::Drawn, actions, "").expect("it can happen")
+    recorder::record("replicas", "", config, About::Drawn, actions, "").expect("it can happen")
 }
 
 fn player(config: &Config) -> Player {

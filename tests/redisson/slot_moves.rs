@@ -2,8 +2,9 @@
 
 use lockstep_model::config::Channels;
 use lockstep_model::mutants::Mutant;
-use lockstep_model::trace::{About, Trace};
+use lockstep_model::trace::About;
 use lockstep_model::{Action, Config};
+use lockstep_sim::recorder;
 use lockstep_tests::at_once::at_once;
 
 use lockstep_sim::replay::{Difference, Player, ReplayError, ServerProgram, suited};
@@ -84,7 +85,7 @@ fn difference(mutant: Option<Mutant>, keys: &str, actions: &[Action]) -> Option<
     let server = &servers()[0];
     let channels = if keys == WAITS { Channels::Sharded } else { Channels::Global };
     let config = Config { mutant, ..world(keys, "redisson-4.7", server, channels).config };
-    let trace = Trace::record("moved-slot", "", &config, About::Drawn, actions, "").expect("it can happen");
+    let trace = recorder::record("moved-slot", "", &config, About::Drawn, actions, "").expect("it can happen");
     let mut player = Player::start(server, &config, redisson("4.7.0")).expect("it starts");
     let result = player.replay(&trace, false).expect("it answers");
     assert_eq!(result.left, None);
@@ -121,7 +122,7 @@ fn a_waiter_that_subscribes_where_the_slot_was_is_left() {
     let server = &servers()[0];
     let config = world(WAITS, "redisson-4.7", server, Channels::Sharded).config;
     let actions = [&[ACQUIRE, WAIT_OF_B[0], MOVE, FINISH], &WAIT_OF_B[1..]].concat();
-    let trace = Trace::record("moved-slot", "", &config, About::Drawn, &actions, "").expect("it can happen");
+    let trace = recorder::record("moved-slot", "", &config, About::Drawn, &actions, "").expect("it can happen");
     let mut player = Player::start(server, &config, redisson("4.7.0")).expect("it starts");
     let result = player.replay(&trace, false).expect("it answers");
     assert_eq!(result.difference, None);

@@ -2,6 +2,7 @@
 
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config, LockKind, Reply};
+use lockstep_sim::recorder;
 use lockstep_sim::replay::{Player, suited};
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::at_once::at_once;
@@ -53,7 +54,7 @@ fn redisson_does_what_the_spinners_of_the_model_do() {
 }
 
 fn replayed(version: &str, config: &Config, actions: &[Action]) -> (Trace, Option<String>) {
-    let trace = Trace::record("spinners", "", config, About::Drawn, actions, "").expect("it can happen");
+    let trace = recorder::record("spinners", "", config, About::Drawn, actions, "").expect("it can happen");
     let mut player = Player::start(&servers()[0], config, redisson(version)).expect("it starts");
     let result = player.replay(&trace, false).expect("it answers");
     assert_eq!(result.left, None, "{version}");

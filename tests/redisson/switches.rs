@@ -6,10 +6,11 @@ use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::config::Profile;
-use lockstep_model::trace::{About, Trace};
+use lockstep_model::trace::About;
 use lockstep_sim::check::Limits;
 use lockstep_sim::fuzz::{Agreement, FuzzOptions, agreement};
 use lockstep_sim::other_protocols::{OtherProtocol, agreeing, other_protocol, other_protocols};
+use lockstep_sim::recorder;
 use lockstep_sim::replay::{Player, ReplayError, suited};
 use lockstep_sim::scenario::{BuiltIn, Scenario};
 use lockstep_sim::telling_apart::{Apart, ApartLimits, histories_apart};
@@ -275,7 +276,7 @@ fn cell(value: &str, profile: Profile, version: &str, limits: ApartLimits<'_>) -
             Apart::NotWithin(_) => seen = seen.or(Some(ValueSeen::NotFound)),
             Apart::Histories(histories) => {
                 for actions in histories {
-                    let trace = Trace::record(name, "", &other, About::Drawn, &actions, "").expect("it can happen");
+                    let trace = recorder::record(name, "", &other, About::Drawn, &actions, "").expect("it can happen");
                     let result = player.replay(&trace, false);
                     let result = result.unwrap_or_else(|error| panic!("{name} with {value} on {version}: {error}"));
                     if result.difference.is_some() {

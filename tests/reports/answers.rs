@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 
 use lockstep_model::trace::Trace;
 use lockstep_redis::Scripts;
+use lockstep_sim::recorder;
 use lockstep_sim::render::words;
 use lockstep_sim::replay::{Player, ServerProgram, suited};
 use lockstep_tests::servers::servers;
@@ -31,7 +32,7 @@ pub fn ask<const HISTORIES: usize>(traces: [&Trace; HISTORIES]) -> [Answers; HIS
         let mut group = Player::start(server, &config, Scripts::built_in()).expect("servers start");
         for (trace, answers) in traces.iter().zip(&mut all) {
             let Trace { scenario, story, about, reproduce, .. } = trace;
-            let trace = Trace::record(scenario, story, &config, about.clone(), &trace.actions(), reproduce)
+            let trace = recorder::record(scenario, story, &config, about.clone(), &trace.actions(), reproduce)
                 .expect("the same can happen there");
             let played = group.replay(&trace, true).expect("servers answer");
             assert_eq!(played.difference, None, "model and {server} differ in {}", trace.scenario);

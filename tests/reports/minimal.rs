@@ -1,7 +1,8 @@
 //! Why a trace is minimal: the result without each of its steps, and a count of all histories of the same length.
 
-use lockstep_model::trace::TraceError;
-use lockstep_model::{Action, AnyWorld, Config, Property};
+use lockstep_model::{Action, Config, Property};
+use lockstep_sim::any_world::AnyWorld;
+use lockstep_sim::recorder::TraceError;
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::Scenario;
 

@@ -7,6 +7,7 @@ use lockstep_model::config::Resource;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Property, Verdict};
 use lockstep_sim::check::{CheckOutcome, Engine, Limits, PropertyOutcome, check};
+use lockstep_sim::recorder::{self, TraceError};
 use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
 use lockstep_tests::at_once::at_once;
 
@@ -68,8 +69,8 @@ pub fn same_world(scenario: &Scenario) -> Option<&'static str> {
 }
 
 /// A history of a scenario, or the reason why the actions are not one.
-pub fn history(scenario: &Scenario, actions: &[Action]) -> Result<Trace, lockstep_model::trace::TraceError> {
-    Trace::record(&scenario.name, &scenario.story, &scenario.config, About::Drawn, actions, "make reports")
+pub fn history(scenario: &Scenario, actions: &[Action]) -> Result<Trace, TraceError> {
+    recorder::record(&scenario.name, &scenario.story, &scenario.config, About::Drawn, actions, "make reports")
 }
 
 fn with_line(text: &str, table: &str, key: &str, value: &str) -> String {

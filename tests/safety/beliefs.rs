@@ -1,9 +1,10 @@
 //! When a client believes that it holds: worlds whose verdict is worked out by hand.
 
 use lockstep_model::client::Slot;
-use lockstep_model::trace::{About, State, Trace, TraceError};
+use lockstep_model::trace::{About, State};
 use lockstep_model::{Action, Property, Verdict};
 use lockstep_sim::check::Engine;
+use lockstep_sim::recorder::{self, TraceError};
 use lockstep_sim::scenario::Scenario;
 
 use crate::{exhaust, verdict};
@@ -64,7 +65,7 @@ fn nested(actions: &[Action]) -> Result<State, TraceError> {
     let text = "story = 'Nested calls.'\nlock = 'reentrant'\n[time]\nlease = 9\nwait_limit = 0\nhold_at_most = 1\n\
                 [clients]\ncount = 1\nmax_holds = 3\n[network]\nmode = 'split'\n[protocol]\nreceipts = false\n\
                 resend = 'none'\n[faults]\nlose_reply = 1\n";
-    let trace = Trace::record("nested", "", &read(text).config, About::Drawn, actions, "")?;
+    let trace = recorder::record("nested", "", &read(text).config, About::Drawn, actions, "")?;
     Ok(trace.state_after(actions.len()).clone())
 }
 

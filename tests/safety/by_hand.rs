@@ -1,7 +1,8 @@
 //! Worlds and histories that are worked out by hand: read from a text, and played step by step.
 
-use lockstep_model::trace::{About, State, Trace, TraceError};
+use lockstep_model::trace::{About, State, Trace};
 use lockstep_model::{Action, Config, Reply};
+use lockstep_sim::recorder::{self, TraceError};
 use lockstep_sim::scenario::Scenario;
 
 /// The scenario of this text.
@@ -11,7 +12,7 @@ pub fn scenario_of(text: &str) -> Scenario {
 
 /// The steps of a history. An error: one of them cannot happen where it stands.
 pub fn record(config: &Config, actions: &[Action]) -> Result<Trace, TraceError> {
-    Trace::record("by-hand", "", config, About::Drawn, actions, "")
+    recorder::record("by-hand", "", config, About::Drawn, actions, "")
 }
 
 /// The steps of a history, each of which can happen where it stands.

@@ -11,7 +11,8 @@ use lockstep_model::config::{
 };
 use lockstep_model::mutants::Mutant;
 use lockstep_model::outcomes::SWITCH_VALUES;
-use lockstep_model::{Action, ActionKind, AnyWorld, Config, LockKind, ReplyKind};
+use lockstep_model::{Action, ActionKind, Config, LockKind, ReplyKind};
+use lockstep_sim::any_world::AnyWorld;
 use lockstep_sim::check::memory::MemoryLimit;
 use lockstep_sim::check::{Coverage, Engine, Limits, check, covering};
 use lockstep_sim::scenario::{Scenario, builtin};

@@ -4,7 +4,8 @@
 use std::collections::{HashSet, VecDeque};
 
 use lockstep_model::trace::{ClientMode, State};
-use lockstep_model::{Action, AnyWorld, Config};
+use lockstep_model::{Action, Config};
+use lockstep_sim::any_world::AnyWorld;
 use lockstep_sim::scenario::builtin;
 use lockstep_tests::drawn::{ShownIfItFails, from_environment, read, texts};
 

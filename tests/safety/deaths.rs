@@ -1,8 +1,9 @@
 //! How a node dies, and what it finds afterwards: its machine crashes, its process is killed, or it is told to end.
 
 use lockstep_model::config::Fsync;
-use lockstep_model::trace::{NodeRole, State, TraceError};
+use lockstep_model::trace::{NodeRole, State};
 use lockstep_model::{Action, Config, Reply};
+use lockstep_sim::recorder::TraceError;
 
 use crate::by_hand::{history, last, record, scenario_of};
 

@@ -1,7 +1,8 @@
 //! What a node that restarts finds on its disk, and how long a write may wait until it is there.
 
-use lockstep_model::trace::{Trace, TraceError};
+use lockstep_model::trace::Trace;
 use lockstep_model::{Action, Config};
+use lockstep_sim::recorder::TraceError;
 
 use crate::by_hand;
 use crate::by_hand::scenario_of;

@@ -3,8 +3,9 @@
 use lockstep_model::client::Slot;
 use lockstep_model::config::Bound;
 use lockstep_model::mutants::Mutant;
-use lockstep_model::trace::{NodeState, Trace, TraceError};
+use lockstep_model::trace::{NodeState, Trace};
 use lockstep_model::{Action, Config, Reply};
+use lockstep_sim::recorder::TraceError;
 
 use crate::by_hand;
 use crate::by_hand::scenario_of;

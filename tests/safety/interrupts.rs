@@ -3,7 +3,8 @@
 
 use lockstep_model::Action;
 use lockstep_model::client::Slot;
-use lockstep_model::trace::{About, State, Trace};
+use lockstep_model::trace::{About, State};
+use lockstep_sim::recorder;
 use lockstep_sim::scenario::Scenario;
 
 const CALL: Slot = Slot::Call1;
@@ -46,7 +47,7 @@ fn in_world(time: &str, protocol: &str, fault: &str, actions: &[Action]) -> Stat
          [faults]\ninterrupt = 1\nlose_request = 1\nlose_reply = 1\n{fault}\n"
     );
     let scenario = Scenario::parse("interrupted", &text).unwrap_or_else(|error| panic!("{}", error.report(false)));
-    let trace = Trace::record("by-hand", "", &scenario.config, About::Drawn, actions, "");
+    let trace = recorder::record("by-hand", "", &scenario.config, About::Drawn, actions, "");
     trace.expect("each action can happen").state_after(actions.len()).clone()
 }
 

@@ -2,8 +2,8 @@
 
 use lockstep_model::action::ActionKind;
 use lockstep_model::notes::Breach;
-use lockstep_model::trace::TraceError;
 use lockstep_model::{Action, Config, Reply};
+use lockstep_sim::recorder::TraceError;
 
 use crate::by_hand::{record, scenario_of};
 

@@ -1,7 +1,8 @@
 //! Redisson's lock on several masters, step by step, as runs of it went (docs/facts/family.md#redlock), and in worlds whose verdicts can be
 //! worked out by hand.
 
-use lockstep_model::{Action, AnyWorld, Config, Property, Verdict};
+use lockstep_model::{Action, Config, Property, Verdict};
+use lockstep_sim::any_world::AnyWorld;
 use lockstep_sim::scenario::Scenario;
 
 use crate::verdict_on;

@@ -3,7 +3,8 @@
 use std::collections::{HashSet, VecDeque};
 
 use lockstep_model::locks::CallStore;
-use lockstep_model::{Action, AnyWorld, Config, InLayout, Layout, Property, Verdict, in_largest_layout};
+use lockstep_model::{Action, Config, InLayout, Layout, Property, Verdict, in_largest_layout};
+use lockstep_sim::any_world::AnyWorld;
 use lockstep_sim::check::{CheckOutcome, Engine};
 use lockstep_sim::scenario::Scenario;
 

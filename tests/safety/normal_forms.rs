@@ -7,7 +7,8 @@ use std::collections::{HashSet, VecDeque};
 
 use lockstep_model::config::Bound;
 use lockstep_model::trace::Trace;
-use lockstep_model::{Action, AnyStep, AnyWorld, Config, Happening, NormalForm, Property, Reply, Verdict};
+use lockstep_model::{Action, Config, Happening, NormalForm, Property, Reply, Verdict};
+use lockstep_sim::any_world::{AnyStep, AnyWorld};
 use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, PropertyOutcome, check_as};
 use lockstep_sim::scenario::{Scenario, builtin};

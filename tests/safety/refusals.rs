@@ -1,8 +1,9 @@
 //! A master refuses writes after a failed save, or because it hears of too few replicas: histories that are worked out by hand
 //! (docs/facts/redis.md#a-failed-save, #min-replicas-in-real-time).
 
-use lockstep_model::trace::{NodeRole, Trace, TraceError};
+use lockstep_model::trace::{NodeRole, Trace};
 use lockstep_model::{Action, Config, Reply};
+use lockstep_sim::recorder::TraceError;
 
 use crate::by_hand::{history, is_refused, last, last_answer, record, scenario_of};
 

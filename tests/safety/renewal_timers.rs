@@ -2,8 +2,9 @@
 //! (docs/facts/redisson.md#renewal-timers-multiply).
 
 use lockstep_model::notes::Breach;
-use lockstep_model::trace::{State, Trace, TraceError};
+use lockstep_model::trace::{State, Trace};
 use lockstep_model::{Action, Reply};
+use lockstep_sim::recorder::TraceError;
 
 use crate::by_hand::{record, scenario_of};
 

@@ -7,11 +7,12 @@ use lockstep_model::action::Party;
 use lockstep_model::client::{Phase, Slot, Stage};
 use lockstep_model::config::{Bound, WaitAfter};
 use lockstep_model::{
-    Action, AnyStep, AnyWorld, Config, Holder, InLayout, Layout, LockKind, Property, Verdict, World, in_largest_layout,
-    in_layout,
+    Action, Config, Holder, InLayout, Layout, LockKind, Property, Verdict, World, in_largest_layout, in_layout,
 };
+use lockstep_sim::any_world::{AnyStep, AnyWorld};
 use lockstep_sim::check::{Engine, Limits, check};
 use lockstep_sim::fuzz::drawn;
+use lockstep_sim::recorder;
 use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
 use lockstep_tests::drawn::worlds_at_random;
 use proptest::prelude::*;
@@ -64,10 +65,7 @@ fn the_largest_world_has_a_number_for_each_of_its_actions() {
     let outcome = check(&scenario, Engine::Native, &limits).expect("the engine has no defect");
     assert!(outcome.states >= 20_000, "{}", outcome.states);
     let traces = outcome.properties.iter().filter_map(|found| found.trace.as_ref());
-    assert!(
-        traces.map(lockstep_model::trace::Trace::retrace).all(|judged| judged.is_ok()),
-        "each witness can be executed"
-    );
+    assert!(traces.map(recorder::retrace).all(|judged| judged.is_ok()), "each witness can be executed");
 }
 
 proptest! {
@@ -84,12 +82,12 @@ proptest! {
     #[test]
     fn a_trace_can_be_run_again(scenario in any_scenario(), draws in prop::collection::vec(any::<u16>(), 1..40)) {
         let mut trace = drawn(&scenario, &draws);
-        prop_assert_eq!(trace.retrace(), Ok(()));
+        prop_assert_eq!(recorder::retrace(&trace), Ok(()));
         let text = serde_json::to_string(&trace).unwrap();
         prop_assert_eq!(&serde_json::from_str::<lockstep_model::trace::Trace>(&text).unwrap(), &trace);
         let last = trace.steps.len() - 1;
         trace.steps[last].state.faults_left.crash_node ^= 1;
-        prop_assert!(trace.retrace().is_err());
+        prop_assert!(recorder::retrace(&trace).is_err());
     }
 }
 

@@ -2,8 +2,9 @@
 //! (docs/facts/redis.md#ties).
 
 use lockstep_model::client::Slot;
-use lockstep_model::trace::{Trace, TraceError};
+use lockstep_model::trace::Trace;
 use lockstep_model::{Action, Reply};
+use lockstep_sim::recorder::TraceError;
 
 use crate::by_hand;
 use crate::by_hand::{last_answer, scenario_of};

@@ -2,9 +2,10 @@
 
 use lockstep_model::mutants::Mutant;
 use lockstep_model::notes::Capacity;
-use lockstep_model::trace::{About, Trace};
+use lockstep_model::trace::About;
 use lockstep_model::{Action, Config, LockKind, Property, Reply, Verdict};
 use lockstep_sim::check::Engine;
+use lockstep_sim::recorder;
 use lockstep_sim::scenario::Scenario;
 
 use crate::{exhaust, scenario, verdict};
@@ -26,7 +27,7 @@ const fn reads(client: u8) -> Action {
 
 /// The answers to these actions, one after the other.
 fn answers(config: &Config, actions: &[Action]) -> Vec<Reply> {
-    let trace = Trace::record("by-hand", "", config, About::Drawn, actions, "").expect("each can happen");
+    let trace = recorder::record("by-hand", "", config, About::Drawn, actions, "").expect("each can happen");
     trace.steps.iter().map(|step| step.answer).collect()
 }
 
@@ -88,7 +89,7 @@ fn a_token_that_is_read_late_is_that_of_the_newest_grant() {
 #[test]
 fn a_holder_reads_its_token_before_it_writes_and_once() {
     let late = scenario("fenced-token-is-read-late").config;
-    let fails = |actions: &[Action]| Trace::record("by-hand", "", &late, About::Drawn, actions, "").is_err();
+    let fails = |actions: &[Action]| recorder::record("by-hand", "", &late, About::Drawn, actions, "").is_err();
     assert!(fails(&[asks(A), works(A)]));
     assert!(fails(&[asks(A), reads(A), reads(A)]));
     assert!(fails(&[reads(A)]), "it holds nothing");
@@ -106,7 +107,9 @@ fn an_answer_without_a_ttl_is_taken_for_a_grant_with_the_smallest_token() {
     assert_eq!(first, [Reply::Accepted, Reply::Accepted]);
     assert_eq!(second, [Reply::Accepted, Reply::Rejected]);
     let refused = scenario("fenced-no-ttl-read-as-refusal").config;
-    assert!(Trace::record("by-hand", "", &refused, About::Drawn, &[&persisted[..], &[works(B)]].concat(), "").is_err());
+    assert!(
+        recorder::record("by-hand", "", &refused, About::Drawn, &[&persisted[..], &[works(B)]].concat(), "").is_err()
+    );
 }
 
 /// However often the lock is acquired: what can never be set back is known by its order alone.

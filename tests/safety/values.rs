@@ -7,6 +7,7 @@ use lockstep_model::notes::Breach;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config, LockKind, Property, Reply, Verdict};
 use lockstep_sim::check::{CheckOutcome, Engine};
+use lockstep_sim::recorder;
 use lockstep_sim::scenario::{Scenario, builtin};
 
 use crate::{every_world, exhaust, scenario, verdict};
@@ -42,7 +43,7 @@ const SECOND_GRANT_LOST: [Action; 7] = [
 ];
 
 fn record(config: &Config, actions: &[Action]) -> Trace {
-    Trace::record("a-world", "", config, About::Drawn, actions, "").expect("each action can happen")
+    recorder::record("a-world", "", config, About::Drawn, actions, "").expect("each action can happen")
 }
 
 fn last_answer(config: &Config, actions: &[&[Action]]) -> Reply {

@@ -4,6 +4,7 @@
 use lockstep_model::Action::{Acquire, ForceRelease, RefuseWrites, Release, Subscribe};
 use lockstep_model::Config;
 use lockstep_model::trace::{About, Trace};
+use lockstep_sim::recorder;
 use lockstep_sim::scenario::Scenario;
 
 const WORLD: &str = "story = \"s\"\nlock = \"fair\"\n[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 2\nqueue_wait = 5\n\
@@ -21,5 +22,5 @@ pub fn refused_release(suited: impl Fn(&Config) -> Config) -> Trace {
         Subscribe { client: 1, thread },
         Release { client: 0, thread },
     ];
-    Trace::record(&scenario.name, "", &suited(&scenario.config), About::Drawn, &actions, "").expect("it can happen")
+    recorder::record(&scenario.name, "", &suited(&scenario.config), About::Drawn, &actions, "").expect("it can happen")
 }

@@ -2,20 +2,22 @@
 
 use super::format::{ClaimInterval, Claims, TraceStep};
 
-/// The intervals of a whole run.
-pub(super) fn of(steps: &[TraceStep]) -> Claims {
-    let mut claims = Claims::default();
-    for step in steps {
-        let believed = step.state.believers().map(|thread| (thread.name.clone(), thread.name.clone()));
-        extend(&mut claims.believed, step.number, believed.collect());
-        let stored = step
-            .state
-            .nodes
-            .iter()
-            .flat_map(|node| node.stored.holders.iter().map(|hold| (node.name.clone(), hold.holder.clone())));
-        extend(&mut claims.stored, step.number, stored.collect());
+impl Claims {
+    /// The intervals of a whole run.
+    pub fn of(steps: &[TraceStep]) -> Self {
+        let mut claims = Self::default();
+        for step in steps {
+            let believed = step.state.believers().map(|thread| (thread.name.clone(), thread.name.clone()));
+            extend(&mut claims.believed, step.number, believed.collect());
+            let stored = step
+                .state
+                .nodes
+                .iter()
+                .flat_map(|node| node.stored.holders.iter().map(|hold| (node.name.clone(), hold.holder.clone())));
+            extend(&mut claims.stored, step.number, stored.collect());
+        }
+        claims
     }
-    claims
 }
 
 /// Ends the intervals of what is not true any more, and begins new ones.

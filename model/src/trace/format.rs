@@ -45,6 +45,18 @@ pub struct Trace {
     pub reproduce: String,
 }
 
+impl Trace {
+    /// The actions, in order.
+    pub fn actions(&self) -> Vec<Action> {
+        self.steps.iter().map(|step| step.action).collect()
+    }
+
+    /// The state after so many steps.
+    pub fn state_after(&self, steps: usize) -> &State {
+        steps.checked_sub(1).and_then(|last| self.steps.get(last)).map_or(&self.initial, |step| &step.state)
+    }
+}
+
 /// What a trace shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -1,19 +1,17 @@
 //! A trace: steps with states, as an observer of the whole system sees them. The only thing other tools read.
 //!
-//! It carries the whole configuration, so that anybody can run it again ([`Trace::record`]) and compare every state
-//! ([`Trace::retrace`]). It contains no machine paths and no wall-clock times: two runs compare byte for byte.
+//! It carries the whole configuration, so that anybody can run it again and compare every state. It contains no machine paths and no wall-clock times: two runs compare byte for byte.
 
 mod bounds;
 mod claims;
 mod contents;
 mod format;
 mod names;
-mod record;
 mod request;
 #[cfg(feature = "schema")]
 mod schema;
 mod snapshot;
-pub(crate) mod state;
+mod state;
 
 pub use crate::locks::keys::{KeySlot, KeyValue};
 pub use crate::names::{client_name, lock_name, node_name};
@@ -21,7 +19,6 @@ pub use bounds::{BOUNDS, CLIENT_BOUNDS, NumberBound};
 pub use contents::{Contents, Hold, ReceiptState, StoredKey};
 pub use format::{About, ClaimInterval, Claims, FairAction, InLoop, SCHEMA, Trace, TraceStep};
 pub use names::{holder_name, lane};
-pub use record::TraceError;
 pub use request::{RequestStage, RequestState};
 #[cfg(feature = "schema")]
 pub use schema::json_schema;

@@ -17,6 +17,7 @@ use super::liveness::{self, Found, LassoRun, Liveness, LivenessQuestion, Whom};
 use super::outcome::{CheckError, CheckOutcome, PropertyOutcome};
 use super::search::Search;
 use super::{native, second_opinion};
+use crate::recorder;
 use crate::scenario::{Others, Scenario};
 
 /// Visits every state of the scenario and gives the verdicts, on one thread.
@@ -275,7 +276,7 @@ fn lasso(scenario: &Scenario, property: Property, run: &LassoRun) -> Result<Trac
         shortest: false,
     };
     let reproduce = format!("lockstep check {name}");
-    Trace::record_lasso(name, story, config, about, (&run.actions, run.loop_start), &reproduce)
+    recorder::record_lasso(name, story, config, about, (&run.actions, run.loop_start), &reproduce)
         .map_err(|_| judge::Rejection::NotClosed { property })
 }
 
@@ -289,7 +290,7 @@ fn counterexample(
     let engine = engine.finder().to_owned();
     let about = About::Counterexample { property, verdict: Verdict::Violated, engine, shortest };
     let reproduce = format!("lockstep check {}", scenario.name);
-    Trace::record(&scenario.name, &scenario.story, &scenario.config, about, witness.actions, &reproduce)
+    recorder::record(&scenario.name, &scenario.story, &scenario.config, about, witness.actions, &reproduce)
         .map_err(|_| judge::Rejection::NotEnabled { property, step: 0, action: Action::Tick })
 }
 

@@ -451,6 +451,7 @@ mod tests {
     use super::super::screen::Color;
     use super::*;
     use crate::fuzz::FailedHistory;
+    use crate::recorder;
     use crate::render::json_page::assert_described;
     use crate::replay::Difference;
     use crate::scenario;
@@ -464,7 +465,8 @@ mod tests {
 
     fn drawn(chosen: &Chosen, cases: u32, is_diverged: bool) -> FuzzedScenario<'_> {
         let actions = [Action::Acquire { client: 0, thread: 0 }];
-        let record = || Trace::record("x", "", &chosen.scenario.config, About::Drawn, &actions, "").expect("A can ask");
+        let record =
+            || recorder::record("x", "", &chosen.scenario.config, About::Drawn, &actions, "").expect("A can ask");
         let fuzzed = Fuzzed {
             server: "redis 7.0.15".to_owned(),
             clients: None,

@@ -6,7 +6,7 @@
 use std::env;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use lockstep_model::trace::{About, Trace};
+use lockstep_model::trace::About;
 use lockstep_model::{Action, Property};
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
@@ -14,6 +14,7 @@ use super::trace_file;
 use crate::check::memory;
 use crate::check::{Engine, How, Limits, search};
 use crate::plain_text::first_hidden;
+use crate::recorder;
 use crate::scenario::{Scenario, builtin_files};
 
 /// How many files are tried unless the variable says another number.
@@ -104,9 +105,9 @@ fn changed_files_are_read_or_refused() {
             let Scenario { name, story, config, .. } = file.scenario();
             let all = Action::all(&config);
             let one = all.into_iter().find(|action| {
-                Trace::record(&name, &story, &config, About::Covering, &[*action], "lockstep show x").is_ok()
+                recorder::record(&name, &story, &config, About::Covering, &[*action], "lockstep show x").is_ok()
             });
-            let trace = Trace::record(&name, &story, &config, About::Covering, one.as_slice(), "lockstep show x");
+            let trace = recorder::record(&name, &story, &config, About::Covering, one.as_slice(), "lockstep show x");
             serde_json::to_string_pretty(&trace.expect("it can happen")).expect("a trace is JSON")
         })
         .collect();

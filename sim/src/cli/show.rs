@@ -17,6 +17,7 @@ use super::within::Within;
 use crate::check::native::Options;
 use crate::check::{self, CheckOutcome, Engine, How};
 use crate::exit::Exit;
+use crate::recorder;
 use crate::render::Paint;
 use crate::render::text::Declared;
 use crate::render::{json, mermaid, short, svg, text, words};
@@ -234,7 +235,7 @@ pub(super) fn covering(one: &Chosen, within: Within, screen: &Screen) -> Ended<(
     let Scenario { name, story, config, .. } = &one.scenario;
     let reproduce = format!("lockstep show {}{}", one.argument, within.again());
     let record = |actions: Vec<Action>| {
-        Trace::record(name, story, config, About::Covering, &actions, &reproduce).map_err(|error| {
+        recorder::record(name, story, config, About::Covering, &actions, &reproduce).map_err(|error| {
             screen.fail(Exit::Internal, &format!("{name}: a covering history cannot happen: {error:?}"))
         })
     };

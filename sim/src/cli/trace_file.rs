@@ -9,7 +9,7 @@ use clap::ValueEnum as _;
 use lockstep_model::action::Party;
 use lockstep_model::config::{Config, MAX_FAULTS, MessageDelay};
 use lockstep_model::properties::PropertyKind;
-use lockstep_model::trace::{About, BOUNDS, CLIENT_BOUNDS, SCHEMA, Trace, TraceError};
+use lockstep_model::trace::{About, BOUNDS, CLIENT_BOUNDS, SCHEMA, Trace};
 use lockstep_model::{Action, Property, Verdict};
 use serde_json::{Map, Value};
 
@@ -18,6 +18,7 @@ use super::interrupt;
 use crate::check::Engine;
 use crate::check::judge::{self, LassoWitness, Rejection, Witness};
 use crate::plain_text::first_hidden;
+use crate::recorder::{self, TraceError};
 use crate::render::words;
 use crate::scenario::{MAX_STORY, is_name};
 
@@ -142,7 +143,7 @@ pub(super) fn parse(text: &str) -> Result<JudgedTrace, TraceFileProblem> {
     check_story(&trace)?;
     check_command(&trace)?;
     borrowed_name::check(&trace).map_err(|what| TraceFileProblem::of(what, UNCHANGED_OR_RENAMED))?;
-    trace.retrace().map_err(|error| difference(&trace, &mine, &error))?;
+    recorder::retrace(&trace).map_err(|error| difference(&trace, &mine, &error))?;
     let is_shortest = judged(&trace)?;
     let mut is_length_unconfirmed = false;
     if let About::Counterexample { shortest, .. } = &mut trace.about {

@@ -1,9 +1,11 @@
 //! A path from the first state, given as a list of choices: each is an index into the actions that are possible.
 
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, AnyWorld, Config, InLayout, Layout, Property, Verdict, World, in_largest_layout, step};
+use lockstep_model::{Action, Config, InLayout, Layout, Property, Verdict, World, in_largest_layout, step};
 use serde_json::{Value, json};
 
+use crate::any_world::AnyWorld;
+use crate::recorder;
 use crate::render::{rows, state, svg, words};
 use crate::scenario::Scenario;
 
@@ -29,7 +31,7 @@ pub fn address_of(config: &Config, actions: &[Action]) -> Option<String> {
 pub(super) fn arrive(scenario: &Scenario, choices: &[usize], known: &[Trace]) -> Option<Value> {
     let Scenario { name, story, config, .. } = scenario;
     let Arrived { actions, possible, state, broken } = in_largest_layout(config, Walking { choices })?;
-    let mut trace = Trace::record(name, story, config, About::Drawn, &actions, "").ok()?;
+    let mut trace = recorder::record(name, story, config, About::Drawn, &actions, "").ok()?;
     let mut reasons = Vec::new();
     for property in broken {
         trace.about = breaks(property);

@@ -3,6 +3,7 @@
 use lockstep_model::Action;
 use lockstep_model::trace::Trace;
 
+use crate::recorder;
 use crate::replay::{Played, ReplayError};
 
 /// How many replays in a row must take another order before the counterexample's is given up for another one. By far more than
@@ -121,7 +122,7 @@ fn with_same_end(trace: &Trace, actions: &[Action]) -> Option<Trace> {
 }
 
 fn recorded(trace: &Trace, actions: &[Action]) -> Option<Trace> {
-    Trace::record(&trace.scenario, &trace.story, &trace.config, trace.about.clone(), actions, "").ok()
+    recorder::record(&trace.scenario, &trace.story, &trace.config, trace.about.clone(), actions, "").ok()
 }
 
 #[cfg(test)]

@@ -288,10 +288,11 @@ pub fn keys(change: &Change) -> String {
 #[cfg(test)]
 mod tests {
     use lockstep_model::Action;
-    use lockstep_model::trace::{About, Trace};
+    use lockstep_model::trace::About;
 
     use super::*;
     use crate::museum::ControlRun;
+    use crate::recorder;
     use crate::render::json_page::assert_described;
     use crate::replay::Difference;
     use crate::scenario;
@@ -299,7 +300,8 @@ mod tests {
     fn examined(on_library: OnLibrary) -> Examination {
         let scenario = scenario::builtin().swap_remove(0);
         let actions = [Action::Acquire { client: 0, thread: 0 }];
-        let trace = Trace::record(&scenario.name, "", &scenario.config, About::Drawn, &actions, "").expect("A can ask");
+        let trace =
+            recorder::record(&scenario.name, "", &scenario.config, About::Drawn, &actions, "").expect("A can ask");
         Examination {
             in_model: InModel::Violated(Box::new(trace)),
             repaired: Verdict::Holds,

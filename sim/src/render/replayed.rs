@@ -163,13 +163,14 @@ mod tests {
     use lockstep_model::trace::About;
 
     use super::*;
+    use crate::recorder;
     use crate::render::json_page::assert_described;
     use crate::scenario;
 
     fn history() -> Trace {
         let scenario = scenario::builtin().swap_remove(0);
         let actions = [Action::Acquire { client: 0, thread: 0 }];
-        Trace::record(&scenario.name, "", &scenario.config, About::Drawn, &actions, "").expect("A can ask")
+        recorder::record(&scenario.name, "", &scenario.config, About::Drawn, &actions, "").expect("A can ask")
     }
 
     fn replayed(difference: Option<Difference>) -> Played {

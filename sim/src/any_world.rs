@@ -7,17 +7,13 @@ use core::any::Any;
 use core::fmt;
 use core::hash::{Hash, Hasher};
 
-use crate::action::Action;
-use crate::config::sections::Config;
-use crate::notes::{Breaches, Capacities, Happenings};
-use crate::properties::Property;
-use crate::reply::Reply;
-use crate::step::attempt;
-use crate::trace::state::State;
-use crate::world::layout::{InLayout, Layout, in_largest_layout};
-use crate::world::normal_form::{LeftOut, NormalForm};
-use crate::world::prefilter::Prefilter;
-use crate::world::state::World;
+use lockstep_model::notes::{Breaches, Capacities};
+use lockstep_model::trace::State;
+use lockstep_model::world::LeftOut;
+use lockstep_model::{
+    Action, Config, Happenings, InLayout, Layout, NormalForm, Prefilter, Property, Reply, World, attempt,
+    in_largest_layout,
+};
 
 /// A world of the largest layout of its kind and network. Two that have different layouts are never equal.
 pub struct AnyWorld(Box<dyn Erased>);

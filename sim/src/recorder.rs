@@ -1,12 +1,9 @@
 //! A trace is made by running its actions, and believed only after its actions have been run again.
 
-use super::claims;
-use super::format::{About, Claims, FairAction, InLoop, SCHEMA, Trace, TraceStep};
-use super::names::lane;
-use super::state::State;
-use crate::action::Action;
+use lockstep_model::trace::{About, Claims, FairAction, InLoop, SCHEMA, State, Trace, TraceStep, lane};
+use lockstep_model::{Action, Config};
+
 use crate::any_world::AnyWorld;
-use crate::config::sections::Config;
 
 /// Why actions, or a file, are not a trace of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,94 +36,82 @@ pub enum TraceError {
     },
 }
 
-impl Trace {
-    /// Runs the actions from the first state and records what happens.
-    ///
-    /// # Errors
-    /// [`TraceError::NotEnabled`] at the first action that cannot happen where it stands.
-    pub fn record(
-        scenario: &str,
-        story: &str,
-        config: &Config,
-        about: About,
-        actions: &[Action],
-        reproduce: &str,
-    ) -> Result<Self, TraceError> {
-        Self::recorded(scenario, story, config, about, actions, None, reproduce)
-    }
+/// Runs the actions from the first state and records what happens.
+///
+/// # Errors
+/// [`TraceError::NotEnabled`] at the first action that cannot happen where it stands.
+pub fn record(
+    scenario: &str,
+    story: &str,
+    config: &Config,
+    about: About,
+    actions: &[Action],
+    reproduce: &str,
+) -> Result<Trace, TraceError> {
+    recorded(scenario, story, config, about, actions, None, reproduce)
+}
 
-    /// Records a lasso: the actions of the stem and of one turn of the loop, which starts after so many of them.
-    ///
-    /// # Errors
-    /// As [`record`](Self::record), and if the loop does not close or is not fair.
-    pub fn record_lasso(
-        scenario: &str,
-        story: &str,
-        config: &Config,
-        about: About,
-        (actions, loop_start): (&[Action], usize),
-        reproduce: &str,
-    ) -> Result<Self, TraceError> {
-        Self::recorded(scenario, story, config, about, actions, Some(loop_start), reproduce)
-    }
+/// Records a lasso: the actions of the stem and of one turn of the loop, which starts after so many of them.
+///
+/// # Errors
+/// As [`record`], and if the loop does not close or is not fair.
+pub fn record_lasso(
+    scenario: &str,
+    story: &str,
+    config: &Config,
+    about: About,
+    (actions, loop_start): (&[Action], usize),
+    reproduce: &str,
+) -> Result<Trace, TraceError> {
+    recorded(scenario, story, config, about, actions, Some(loop_start), reproduce)
+}
 
-    fn recorded(
-        scenario: &str,
-        story: &str,
-        config: &Config,
-        about: About,
-        actions: &[Action],
-        loop_start: Option<usize>,
-        reproduce: &str,
-    ) -> Result<Self, TraceError> {
-        let Recorded { initial, steps, fairness } = run(config, actions, loop_start)?;
-        let claims = claims::of(&steps);
-        Ok(Self {
-            schema: SCHEMA,
-            scenario: scenario.to_owned(),
-            story: story.to_owned(),
-            config: *config,
-            about,
-            initial,
-            steps,
-            claims,
-            loop_start,
-            fairness,
-            reproduce: reproduce.to_owned(),
-        })
-    }
+fn recorded(
+    scenario: &str,
+    story: &str,
+    config: &Config,
+    about: About,
+    actions: &[Action],
+    loop_start: Option<usize>,
+    reproduce: &str,
+) -> Result<Trace, TraceError> {
+    let Recorded { initial, steps, fairness } = run(config, actions, loop_start)?;
+    let claims = Claims::of(&steps);
+    Ok(Trace {
+        schema: SCHEMA,
+        scenario: scenario.to_owned(),
+        story: story.to_owned(),
+        config: *config,
+        about,
+        initial,
+        steps,
+        claims,
+        loop_start,
+        fairness,
+        reproduce: reproduce.to_owned(),
+    })
+}
 
-    /// The actions, in order.
-    pub fn actions(&self) -> Vec<Action> {
-        self.steps.iter().map(|step| step.action).collect()
+/// Runs the actions again and compares every reply and state with those of the trace.
+///
+/// # Errors
+/// The first step that differs, or cannot happen; then the first claim that differs.
+pub fn retrace(trace: &Trace) -> Result<(), TraceError> {
+    let actions = trace.actions();
+    let Recorded { initial, steps, fairness } = run(&trace.config, &actions, trace.loop_start)?;
+    if initial != trace.initial {
+        return Err(TraceError::Differs { step: 0 });
     }
-
-    /// Runs the actions again and compares every reply and state with those of the trace.
-    ///
-    /// # Errors
-    /// The first step that differs, or cannot happen; then the first claim that differs.
-    pub fn retrace(&self) -> Result<(), TraceError> {
-        let actions = self.actions();
-        let Recorded { initial, steps, fairness } = run(&self.config, &actions, self.loop_start)?;
-        if initial != self.initial {
-            return Err(TraceError::Differs { step: 0 });
-        }
-        if let Some(index) = first_difference(&steps, &self.steps) {
-            return Err(TraceError::Differs { step: index + 1 });
-        }
-        let Claims { believed, stored } = claims::of(&steps);
-        same_claims("/claims/believed", &believed, &self.claims.believed)?;
-        same_claims("/claims/stored", &stored, &self.claims.stored)?;
-        match (&fairness, &self.fairness) {
-            (Some(mine), Some(theirs)) => same_claims("/fairness", mine, theirs),
-            (None, None) => Ok(()),
-            _ => Err(TraceError::ClaimDiffers { place: "/fairness".to_owned() }),
-        }
+    if let Some(index) = first_difference(&steps, &trace.steps) {
+        return Err(TraceError::Differs { step: index + 1 });
     }
-
-    /// The state after so many steps.
-    pub fn state_after(&self, steps: usize) -> &State {
-        steps.checked_sub(1).and_then(|last| self.steps.get(last)).map_or(&self.initial, |step| &step.state)
+    let Claims { believed, stored } = Claims::of(&steps);
+    same_claims("/claims/believed", &believed, &trace.claims.believed)?;
+    same_claims("/claims/stored", &stored, &trace.claims.stored)?;
+    match (&fairness, &trace.fairness) {
+        (Some(mine), Some(theirs)) => same_claims("/fairness", mine, theirs),
+        (None, None) => Ok(()),
+        _ => Err(TraceError::ClaimDiffers { place: "/fairness".to_owned() }),
     }
 }
 
