@@ -61,23 +61,30 @@ check:
 # there in a fifth of the time, and run as fast. The unit tests are built with the features that the whole workspace has, so that the
 # model and its libraries are not built again. There are no tests in documentation.
 SEARCHING = safety liveness reports
-OTHERS = $(filter-out $(SEARCHING),$(patsubst tests/%/main.rs,%,$(wildcard tests/*/main.rs)))
+# Tests in which free servers run by the machine's own time, and that compute little: they run beside all others.
+WAITING = inclusion lock_loss
+OTHERS = $(filter-out $(SEARCHING) $(WAITING),$(patsubst tests/%/main.rs,%,$(wildcard tests/*/main.rs)))
 UNIT = -p lockstep-model -p lockstep-redis -p lockstep-sim --features lockstep-sim/mutants,lockstep-model/schema
+test_all = cargo test --locked --no-fail-fast
+# A shell lets what it starts beside itself ignore Ctrl-C; this is to end by it, too.
+beside = env --default-signal=INT,QUIT
 unoptimised = --config 'profile.dev.package.$(1).opt-level=0'
 
-# Built as a whole first, since the tests run the binary and what it carries; beside it, what they need is fetched. A shell lets what it
-# starts beside itself ignore Ctrl-C, and `env` undoes that: Ctrl-C is to end the build, too. Four tests at a time for each core: those
-# that drive servers wait more than they compute.
+# Built as a whole first, since the tests run the binary and what it carries; beside it, what they need is fetched. Four tests at a time
+# for each core: those that drive servers wait more than they compute. What the tests say that run beside others is shown at the end.
 test: export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(nproc))))
 test:
-	env --default-signal=INT,QUIT cargo build --workspace --locked & building=$$!; \
+	$(beside) cargo build --workspace --locked $(call unoptimised,lockstep-tests) & building=$$!; \
 	{ $(servers) && $(redisson); } || { wait $$building; exit 1; }; \
 	wait $$building && \
 	{ \
-		failed=0; \
-		cargo test --locked --no-fail-fast $(UNIT) --lib $(call unoptimised,lockstep-sim) || failed=1; \
-		cargo test --locked --no-fail-fast -p lockstep-tests $(OTHERS:%=--test %) $(call unoptimised,lockstep-tests) || failed=1; \
-		cargo test --locked --no-fail-fast -p lockstep-tests $(SEARCHING:%=--test %) || failed=1; \
+		failed=0 said=$$(mktemp) && trap 'rm -f "$$said"' EXIT; \
+		$(beside) $(test_all) -p lockstep-tests $(WAITING:%=--test %) $(call unoptimised,lockstep-tests) >"$$said" 2>&1 & waiting=$$!; \
+		$(test_all) $(UNIT) --lib $(call unoptimised,lockstep-sim) || failed=1; \
+		$(test_all) -p lockstep-tests $(OTHERS:%=--test %) $(call unoptimised,lockstep-tests) || failed=1; \
+		$(test_all) -p lockstep-tests $(SEARCHING:%=--test %) || failed=1; \
+		wait $$waiting || failed=1; \
+		cat "$$said"; \
 		exit $$failed; \
 	}
 

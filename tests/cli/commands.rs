@@ -513,7 +513,13 @@ fn quiet_says_nothing_but_the_result() {
 /// `lockstep … | head` is the usual way to read long output: the exit code still reports the result.
 #[test]
 fn a_reader_who_leaves_early_is_no_error() {
-    for arguments in [&["show", NAME, "--format", "json"][..], &["check"], &["--help"], &["scenarios"]] {
+    let pages = [
+        &["show", NAME, "--format", "json"][..],
+        &["check", NAME, "two-clients-one-node"],
+        &["--help"],
+        &["scenarios"],
+    ];
+    for arguments in pages {
         let mut child = lockstep(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
         drop(child.stdout.take());
         let ended = child.wait_with_output().expect("it ends");

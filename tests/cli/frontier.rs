@@ -8,7 +8,9 @@ use crate::command::{json, run, words};
 
 #[test]
 fn the_frontier_of_a_split_network_names_what_stops_what_and_what_does_not_apply() {
-    let arguments = ["frontier", "renewals-on-a-split-network", "--most", "1", "--without", "pause_node"];
+    let of_world = ["frontier", "renewals-on-a-split-network", "--most", "1", "--without", "pause_node"];
+    let repairs = ["--repair", "registration-before-the-answer", "--repair", "told-holder", "--repair", "resend-all"];
+    let arguments = [&of_world[..], &repairs].concat();
     let ran = run(&arguments);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert!(words(&ran.stdout).contains(", without pause_node: "), "{}", ran.stdout);
@@ -21,7 +23,7 @@ fn the_frontier_of_a_split_network_names_what_stops_what_and_what_does_not_apply
     }
     let line = |start: &str| ran.stdout.lines().find(|line| line.starts_with(start)).unwrap_or_default();
     let said = words(&ran.stdout);
-    assert!(said.contains("resend-all (the scenario has it already); "), "{}", ran.stdout);
+    assert!(said.contains("repairs without effect: resend-all (the scenario has it already) "), "{}", ran.stdout);
     let left_out =
         said.split_once("faults left out: ").and_then(|(_, rest)| rest.split_once(" key ")).expect("a line").0;
     assert!(left_out.contains("cut_link"), "{}", ran.stdout);

@@ -12,7 +12,8 @@ use crate::command::{Ran, lockstep, run, words};
 /// A folder with a driver of Redisson 4.7.0 whose JVM is this shell script.
 pub fn driver_that(script: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    fs::create_dir_all(folder.path().join("4.7.0/classes")).expect("a folder");
+    fs::create_dir_all(folder.path().join("4.7.0")).expect("a folder");
+    fs::write(folder.path().join("4.7.0/driver.jar"), "").expect("a file");
     let java = folder.path().join("java");
     fs::write(&java, format!("#!/bin/sh\n{script}\n")).expect("a file");
     fs::set_permissions(&java, Permissions::from_mode(0o755)).expect("a program");

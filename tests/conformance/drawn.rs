@@ -11,9 +11,9 @@ use lockstep_tests::servers::for_every_version_at_once as for_every_version;
 use crate::histories::{assert_fuzz_agrees, can_replay, on};
 
 /// Scenarios, including those that are refused.
-const SCENARIOS: u32 = 70;
+const SCENARIOS: u32 = 40;
 /// Random histories of each.
-const HISTORIES: u32 = 5;
+const HISTORIES: u32 = 3;
 
 /// The same scenarios in every run. To draw others, or more:
 ///

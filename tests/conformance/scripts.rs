@@ -103,8 +103,8 @@ fn a_server_that_does_not_answer_in_time_leaves_the_outcome_unknown() {
     on_every_server(|server| {
         let call = one_call_of_each(&Scripts::built_in()).swap_remove(0);
         let mut connection = server.connect();
-        connection.set_patience(Duration::from_millis(50));
         call.script.load().query::<()>(&mut connection).expect("SCRIPT LOAD");
+        connection.set_patience(Duration::from_millis(50));
         server.ask::<()>("CLIENT PAUSE 300");
         let error = call.run(&mut connection).unwrap_err();
         assert!(matches!(error, Error::Unknown { script, .. } if script == call.script.name()), "{error}");

@@ -331,13 +331,12 @@ fn run(version: &str, loads: &[&PlainLoad], watchdog_ms: u64, seconds: u64) -> V
     let [output, errors] = ["output", "errors"].map(|name| folder.path().join(name));
     let program = redisson(version);
     let driver = program.driver();
-    let class_path = [driver.folder.join("classes"), driver.folder.join("jars").join("*")];
     let mut command = Command::new(&driver.java);
     command
         .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-XX:-UsePerfData"])
         .arg(format!("-XX:ErrorFile={}", folder.path().join("hs_err.log").display()))
         .args(["--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/java.lang=ALL-UNNAMED"])
-        .args(["-cp", &class_path.map(|part| part.to_string_lossy().into_owned()).join(":"), "lockstep.Load"])
+        .args(["-cp", &driver.class_path(), "lockstep.Load"])
         .args([&watchdog_ms.to_string(), &seconds.to_string(), &address(&master), &replica])
         .args(loads.iter().map(|load| load.name))
         .stdin(Stdio::null())

@@ -27,11 +27,10 @@ impl PlainDriver {
     pub fn start(version: &str) -> Self {
         let program = redisson(version);
         let driver = program.driver();
-        let class_path = [driver.folder.join("classes"), driver.folder.join("jars").join("*")];
         let mut process = Command::new(&driver.java)
             .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-XX:-UsePerfData"])
             .args(["--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/java.lang=ALL-UNNAMED"])
-            .args(["-cp", &class_path.map(|part| part.to_string_lossy().into_owned()).join(":"), "lockstep.Driver"])
+            .args(["-cp", &driver.class_path(), "lockstep.Driver"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -1,14 +1,15 @@
 //! Histories of the model on real Redisson: what the clients of the model do, it does.
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::thread;
 
 use lockstep_model::Config;
 use lockstep_sim::check::Limits;
 use lockstep_sim::fuzz::{FuzzFailure, FuzzOptions, Fuzzed, fuzz};
-use lockstep_sim::replay::redisson::{RedissonProgram, has_rules_of_its_version};
+use lockstep_sim::replay::redisson::{RedissonProgram, has_rules_of_its_version, refuse_world};
 use lockstep_sim::replay::{Difference, Player, ReplayError, ServerProgram, suited};
 use lockstep_sim::scenario::{self, Scenario};
+use lockstep_tests::at_once::at_once;
 pub use lockstep_tests::built_in::scenario as built_in;
 use lockstep_tests::counterexamples::counterexamples;
 use lockstep_tests::drawn::from_environment;
@@ -18,23 +19,19 @@ use crate::redisson;
 
 /// Random histories of each scenario that Redisson can follow, and of each one of a split network, which are fewer;
 /// `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
-const HISTORIES: u32 = 2;
+const HISTORIES: u32 = 1;
 const HISTORIES_OF_SPLIT: u32 = 5;
 /// The built-in scenarios that Redisson can follow so far: a new one that it can is added here.
-const FOLLOWED: u32 = 239;
+const FOLLOWED: usize = 239;
 /// At least so many histories are those of a split network, and as many are not.
 const LEAST: u32 = 100;
-/// How many scenarios are replayed at once.
-const AT_ONCE: usize = 2;
+/// Where so many are asked for of each scenario, each kind of lock has at least so many.
+const MANY: u32 = 50;
+const LEAST_OF_KIND: u32 = 200;
 
 /// The version that is the profile of this scenario.
 pub fn version_of(config: &Config) -> RedissonProgram {
     redisson(config.protocol.profile.redisson_version().unwrap_or("4.7.0"))
-}
-
-/// Whether it can follow the scenario, or else why not.
-fn suitability(scenario: &Scenario) -> Result<(), ReplayError> {
-    Player::start(&servers()[0], &scenario.config, version_of(&scenario.config)).map(|_| ())
 }
 
 pub fn random_histories(scenario: &Scenario, program: RedissonProgram, cases: u32, seed: u64) -> Fuzzed {
@@ -67,67 +64,75 @@ fn redisson_does_what_the_clients_of_the_model_do_in_every_scenario_that_it_can_
         let config = suited(&scenario.config, &servers()[0]);
         Scenario { config, ..scenario }
     };
-    let scenarios: Vec<_> = scenario::builtin().into_iter().map(in_world_of_server).collect();
-    // A replay waits more than it computes.
-    let counts: Vec<FollowedHistories> = thread::scope(|scope| {
-        let part = |first: usize| scenarios.iter().skip(first).step_by(AT_ONCE);
-        let started: Vec<_> = (0..AT_ONCE).map(|first| scope.spawn(move || replay_all(part(first)))).collect();
-        started.into_iter().map(|part| part.join().expect("it is replayed")).collect()
-    });
-    let sum = |of: fn(&FollowedHistories) -> u32| counts.iter().map(of).sum::<u32>();
-    let (followed, histories, left) = (sum(|one| one.followed), sum(|one| one.histories), sum(|one| one.left));
-    let split = sum(|one| one.split);
-    let differences: Vec<_> = counts.iter().flat_map(|one| &one.differences).map(String::as_str).collect();
-    assert!(differences.is_empty(), "{} of {followed} scenarios differ\n{}", differences.len(), differences.join("\n"));
+    let scenarios = scenario::builtin().into_iter().map(in_world_of_server).filter(can_be_followed);
+    let scenarios: Vec<_> = scenarios.collect();
+    let replayed = at_once(&scenarios, replay);
+    let differences: Vec<_> = replayed.iter().filter_map(|one| one.difference.as_deref()).collect();
+    assert!(
+        differences.is_empty(),
+        "{} of {} scenarios differ\n{}",
+        differences.len(),
+        scenarios.len(),
+        differences.join("\n")
+    );
+    let sum = |of: fn(&ScenarioHistories) -> u32| replayed.iter().map(of).sum::<u32>();
+    let (histories, left) = (sum(|one| one.histories), sum(|one| one.left));
+    let split = sum(|one| if one.is_split { one.histories } else { 0 });
+    let mut of_kinds: BTreeMap<&str, u32> = BTreeMap::new();
+    for (scenario, one) in scenarios.iter().zip(&replayed) {
+        *of_kinds.entry(scenario.config.lock.name()).or_default() += one.histories;
+    }
     println!(
-        "{followed} scenarios, {histories} histories, {left} of them not followed to their end; {split} on a split network"
+        "{} scenarios, {histories} histories, {left} of them not followed to their end; {split} on a split network; {of_kinds:?}",
+        scenarios.len()
     );
     assert!(
         split >= LEAST && histories - split >= LEAST,
         "{split} on a split network, {} on no such",
         histories - split
     );
-    assert_eq!(followed, FOLLOWED);
+    assert_eq!(scenarios.len(), FOLLOWED);
     assert!(left * 3 < histories, "{left} of {histories} were not followed to their end");
-}
-
-#[derive(Default)]
-struct FollowedHistories {
-    followed: u32,
-    histories: u32,
-    /// So many of them on a split network.
-    split: u32,
-    left: u32,
-    differences: Vec<String>,
-}
-
-fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHistories {
-    let mut counts = FollowedHistories::default();
-    for scenario in scenarios {
-        if !has_rules_of_its_version(&scenario.config) {
-            continue;
-        }
-        match suitability(scenario) {
-            Ok(()) => {}
-            Err(ReplayError::NotForRedisson { .. }) => continue,
-            Err(error) => panic!("{}: {error}", scenario.name),
-        }
-        let cases = if scenario.config.is_split() { HISTORIES_OF_SPLIT } else { HISTORIES };
-        let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", cases);
-        let found = match try_random_histories(scenario, version_of(&scenario.config), cases, 1) {
-            Ok(found) => found,
-            Err(error) => {
-                counts.differences.push(format!("{}: {error}", scenario.name));
-                continue;
-            }
-        };
-        counts.differences.extend(found.counterexample.map(|(_, one)| format!("{}: {one:#?}", scenario.name)));
-        counts.followed += 1;
-        counts.left += found.left;
-        counts.histories += found.cases;
-        counts.split += if scenario.config.is_split() { found.cases } else { 0 };
+    // What `make soak` asks for is to be enough for every kind.
+    if from_environment("LOCKSTEP_REDISSON_HISTORIES", 0) >= MANY {
+        assert!(of_kinds.values().all(|histories| *histories >= LEAST_OF_KIND), "{of_kinds:?}");
     }
-    counts
+}
+
+fn can_be_followed(scenario: &Scenario) -> bool {
+    if !has_rules_of_its_version(&scenario.config) {
+        return false;
+    }
+    match refuse_world(&scenario.config, &version_of(&scenario.config)) {
+        Ok(()) => true,
+        Err(ReplayError::NotForRedisson { .. }) => false,
+        Err(error) => panic!("{}: {error}", scenario.name),
+    }
+}
+
+/// What became of the random histories of a scenario.
+#[derive(Default)]
+struct ScenarioHistories {
+    histories: u32,
+    left: u32,
+    is_split: bool,
+    difference: Option<String>,
+}
+
+fn replay(scenario: &Scenario) -> ScenarioHistories {
+    let is_split = scenario.config.is_split();
+    let cases = if is_split { HISTORIES_OF_SPLIT } else { HISTORIES };
+    let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", cases);
+    match try_random_histories(scenario, version_of(&scenario.config), cases, 1) {
+        Ok(found) => {
+            let difference = found.counterexample.map(|(_, one)| format!("{}: {one:#?}", scenario.name));
+            ScenarioHistories { histories: found.cases, left: found.left, is_split, difference }
+        }
+        Err(error) => {
+            let difference = Some(format!("{}: {error}", scenario.name));
+            ScenarioHistories { difference, ..ScenarioHistories::default() }
+        }
+    }
 }
 
 /// A late answer to a renewal ends the renewal of the next hold; and an acquire whose caller was interrupted is renewed for ever.

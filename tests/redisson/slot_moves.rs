@@ -16,7 +16,7 @@ use crate::redisson;
 use crate::scenarios::histories_on;
 
 /// Random histories of each world on each server; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
-const HISTORIES: u32 = 4;
+const HISTORIES: u32 = 2;
 
 /// Its callers wait for messages, by channels of each sort.
 const WAITS: &str = "lock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 2";

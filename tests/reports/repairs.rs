@@ -79,7 +79,7 @@ const LATE_ALONE: FrontierOptions = FrontierOptions {
 
 /// Of the repairs that apply to a world, one of so many is surveyed again, and the page is compared without the others. `make soak`
 /// sets `LOCKSTEP_REPAIRS_EVERY` to 1, and surveys all, as whoever writes the page does.
-const REPAIRS_EVERY: usize = 12;
+const REPAIRS_EVERY: usize = 24;
 
 fn repairs_every() -> usize {
     if page::is_writing() { 1 } else { from_environment("LOCKSTEP_REPAIRS_EVERY", REPAIRS_EVERY) }
@@ -343,7 +343,7 @@ impl SurveyedWorld {
 
 /// Cells with a single fault are checked again, in the way a reader would check their files: one file of so many. `make soak` sets
 /// `LOCKSTEP_CELLS_EVERY` to 1, and checks all.
-const CELLS_EVERY: usize = 12;
+const CELLS_EVERY: usize = 24;
 
 #[test]
 fn every_cell_of_one_fault_is_as_its_scenario_says() {

@@ -6,10 +6,11 @@ use std::fmt::Write as _;
 use lockstep_model::config::{Bounds, Config, Ttls};
 use lockstep_model::notes::Capacity;
 use lockstep_model::{Property, Verdict};
+use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{CheckOutcome, Engine};
 use lockstep_sim::scenario::Scenario;
 
-use crate::{BUILT_IN, compared, exhaust, found_in, scenario, verdict};
+use crate::{BUILT_IN, compared, exhaust, exhaust_as, found_in, scenario, verdict};
 
 fn read(text: &str) -> Scenario {
     Scenario::parse("a-world", text).unwrap_or_else(|error| panic!("{}", error.report(false)))
@@ -338,10 +339,11 @@ fn more_room_than_a_world_needs_changes_no_verdict() {
     let mut seen = 0;
     for scenario in compared() {
         let usual = found_in(&scenario.name);
-        let roomy = exhaust(&with_bounds(scenario, roomiest), Engine::Native);
+        let roomy = exhaust_as(&with_bounds(scenario, roomiest), Options::default());
         assert_eq!((usual.states, usual.depth), (roomy.states, roomy.depth), "{}", scenario.name);
         assert_eq!(verdicts(usual), verdicts(&roomy), "{}", scenario.name);
-        let wakeful = exhaust(&with_bounds(scenario, Bounds { messages: Some(5), ..Bounds::NONE }), Engine::Native);
+        let wakeful =
+            exhaust_as(&with_bounds(scenario, Bounds { messages: Some(5), ..Bounds::NONE }), Options::default());
         assert_eq!(verdicts(usual), verdicts(&wakeful), "{}", scenario.name);
         seen += 1;
     }

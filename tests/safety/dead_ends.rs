@@ -12,7 +12,7 @@ use lockstep_tests::drawn::{ShownIfItFails, from_environment, read, texts};
 use crate::by_hand::scenario_of;
 
 /// Random scenarios, including those that are refused; `LOCKSTEP_DRAW_SCENARIOS` asks for others.
-const SCENARIOS: u32 = 250;
+const SCENARIOS: u32 = 150;
 /// So many states of a world are looked at, from the first.
 const MOST_STATES: usize = 5_000;
 

@@ -10,14 +10,14 @@ use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, Width, check_as};
 use lockstep_sim::scenario::Scenario;
 
-use crate::{compared, scenario};
+use crate::{NO_SHORTER_SOUGHT, compared, scenario};
 
 const ONE_THREAD: Options = Options { threads: 1, normal_forms: true, symmetry: false, skip_idle: false, until: None };
 
 fn exhaust_as(scenario: &Scenario, native: Options, fingerprint: Width) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits::none(&stop, &progress);
-    let how = How { native, fingerprint, ..How::by(Engine::Native) };
+    let how = How { native, fingerprint, ..NO_SHORTER_SOUGHT };
     check_as(scenario, how, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -17,7 +17,7 @@ use lockstep_tests::drawn::{ShownIfItFails, from_environment, read, texts};
 use crate::{compared, scenario, verdict};
 
 /// Random scenarios, including those that are refused; `LOCKSTEP_DRAW_SCENARIOS` asks for others.
-const SCENARIOS: u32 = 130;
+const SCENARIOS: u32 = 90;
 /// A random world that has more is not compared.
 const MOST_STATES: u64 = 20_000;
 

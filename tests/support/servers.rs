@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::thread;
 
 use lockstep_sim::replay::{self, ServerConnection, ServerNode};
@@ -14,8 +15,14 @@ use redis::ConnectionLike as _;
 /// A day in 2033, in milliseconds since 1970: far from the machine's own time, so that the two cannot be confused.
 pub const START_MS: i64 = 2_000_000_000_000;
 
-/// The server versions to test on: at least one.
+/// The server versions to test on: at least one. Each is asked for its version once, and not wherever a test needs one of them: that
+/// is a process of its own.
 pub fn servers() -> Vec<replay::ServerProgram> {
+    static FOUND: OnceLock<Vec<replay::ServerProgram>> = OnceLock::new();
+    FOUND.get_or_init(find_servers).clone()
+}
+
+fn find_servers() -> Vec<replay::ServerProgram> {
     let paths: Vec<Option<PathBuf>> = match env::var_os("LOCKSTEP_TEST_SERVERS") {
         None => vec![None],
         Some(paths) => env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).map(Some).collect(),

@@ -39,8 +39,27 @@ pub struct RedissonDriver {
     pub version: String,
     /// The program that runs it.
     pub java: PathBuf,
-    /// The folder with its classes and jars.
+    /// The folder with its jars, and the archive of their classes.
     pub folder: PathBuf,
+}
+
+/// The driver itself, in its folder.
+const DRIVER_JAR: &str = "driver.jar";
+
+impl RedissonDriver {
+    /// Whether a folder has a driver.
+    pub fn is_in(folder: &Path) -> bool {
+        folder.join(DRIVER_JAR).is_file()
+    }
+
+    /// Where its JVM finds classes: the archive knows them in this order.
+    pub fn class_path(&self) -> String {
+        [DRIVER_JAR, "jars/*"].map(|part| self.folder.join(part).to_string_lossy().into_owned()).join(":")
+    }
+
+    fn archive(&self) -> PathBuf {
+        self.folder.join("classes.jsa")
+    }
 }
 
 /// A JVM whose time stands still.
@@ -82,9 +101,6 @@ impl Jvm {
         let console = File::create(console(folder.path())).map_err(ReplayError::system("create a log file"))?;
         let mut command = Command::new(&driver.java);
         let never = |what| format!("-XX:{what}Interval=0");
-        let jars = driver.folder.join("jars").join("*");
-        let class_path =
-            [driver.folder.join("classes"), jars].map(|part| part.to_string_lossy().into_owned()).join(":");
         command
             .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-XX:-UsePerfData"])
             // Each thread costs time whenever it is looked whether all of them sleep.
@@ -96,7 +112,11 @@ impl Jvm {
             .args(["GuaranteedSafepoint", "AsyncDeflation", "GuaranteedAsyncDeflation"].map(never))
             .arg(format!("-XX:ErrorFile={}", folder.path().join("hs_err.log").display()))
             .args(["--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/java.lang=ALL-UNNAMED"])
-            .args(["-Dio.netty.leakDetection.level=disabled", "-cp", &class_path, "lockstep.Driver"])
+            // With the archive of its classes it is there in half the time; without one, or with that of another JDK, it is there too.
+            .arg(format!("-XX:SharedArchiveFile={}", driver.archive().display()))
+            // What the JVM would note of that stands on standard output, beside the answers.
+            .arg("-Xlog:disable")
+            .args(["-Dio.netty.leakDetection.level=disabled", "-cp", &driver.class_path(), "lockstep.Driver"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(console);

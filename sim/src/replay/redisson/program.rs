@@ -44,7 +44,7 @@ impl RedissonProgram {
             .map_or_else(|| PathBuf::from(".tools/redisson"), PathBuf::from);
         let driver =
             RedissonDriver { version: version.to_owned(), java: folder.join("java"), folder: folder.join(version) };
-        let has_driver = driver.folder.join("classes").is_dir();
+        let has_driver = RedissonDriver::is_in(&driver.folder);
         if has_driver && !driver.java.is_file() {
             return Err(ReplayError::NoJava { java: driver.java, version: driver.version });
         }
@@ -160,7 +160,7 @@ impl RedissonProgram {
 /// The versions whose drivers lie in this folder, oldest first.
 fn installed_in(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-    let built = entries.filter(|entry| entry.path().join("classes").is_dir());
+    let built = entries.filter(|entry| RedissonDriver::is_in(&entry.path()));
     let names = built.filter_map(|entry| entry.file_name().into_string().ok());
     let mut versions: Vec<_> = names.filter(|name| Profile::of_redisson(name).is_some()).collect();
     versions.sort_by_cached_key(|name| name.split('.').map(|part| part.parse::<u32>().ok()).collect::<Vec<_>>());
