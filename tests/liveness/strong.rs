@@ -52,7 +52,7 @@ fn a_lasso_says_of_what_is_strongly_fair_that_it_is_taken_or_never_possible() {
     let mut never = 0;
     for outcome in STRONG.iter() {
         for (property, trace) in lassos(outcome) {
-            assert_eq!(recorder::retrace(&trace), Ok(()));
+            assert_eq!(recorder::retrace(trace), Ok(()));
             assert!(validator.is_valid(&serde_json::to_value(trace).expect("a trace is JSON")), "{property}");
             for fair in trace.fairness.as_ref().expect("a lasso") {
                 let is_excused = matches!(fair.in_loop, InLoop::DisabledAfter(_));
