@@ -60,10 +60,10 @@ check:
 # Tests that look at very many worlds themselves. All others, and the unit tests, leave that to what is built: unoptimised they are
 # there in a fifth of the time, and run as fast. The unit tests are built with the features that the whole workspace has, so that the
 # model and its libraries are not built again. There are no tests in documentation.
-SEARCHING = safety liveness reports
-# Tests in which free servers run by the machine's own time, and that compute little: they run beside all others.
-WAITING = inclusion lock_loss
-OTHERS = $(filter-out $(SEARCHING) $(WAITING),$(patsubst tests/%/main.rs,%,$(wildcard tests/*/main.rs)))
+SEARCHING = safety
+# Tests that run beside all others, one for each core: the first two wait for free servers, which go by the machine's own time.
+BESIDE = inclusion lock_loss reports liveness
+OTHERS = $(filter-out $(SEARCHING) $(BESIDE),$(patsubst tests/%/main.rs,%,$(wildcard tests/*/main.rs)))
 UNIT = -p lockstep-model -p lockstep-redis -p lockstep-sim --features lockstep-sim/mutants,lockstep-model/schema
 test_all = cargo test --locked --no-fail-fast
 # A shell lets what it starts beside itself ignore Ctrl-C; this is to end by it, too.
@@ -71,20 +71,22 @@ beside = env --default-signal=INT,QUIT
 unoptimised = --config 'profile.dev.package.$(1).opt-level=0'
 
 # Built as a whole first, since the tests run the binary and what it carries; beside it, what they need is fetched. Four tests at a time
-# for each core: those that drive servers wait more than they compute. What the tests say that run beside others is shown at the end.
+# for each core: those that drive servers wait more than they compute. What the tests say that run beside others stands in
+# .tools/beside.log, and is shown at the end.
 test: export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(nproc))))
 test:
 	$(beside) cargo build --workspace --locked $(call unoptimised,lockstep-tests) & building=$$!; \
-	{ $(servers) && $(redisson); } || { wait $$building; exit 1; }; \
+	{ mkdir -p .tools && $(servers) && $(redisson); } || { wait $$building; exit 1; }; \
 	wait $$building && \
 	{ \
-		failed=0 said=$$(mktemp) && trap 'rm -f "$$said"' EXIT; \
-		$(beside) $(test_all) -p lockstep-tests $(WAITING:%=--test %) $(call unoptimised,lockstep-tests) >"$$said" 2>&1 & waiting=$$!; \
+		failed=0; \
+		RUST_TEST_THREADS=$$(nproc) $(beside) $(test_all) -p lockstep-tests $(BESIDE:%=--test %) $(call unoptimised,lockstep-tests) \
+			>.tools/beside.log 2>&1 & waiting=$$!; \
 		$(test_all) $(UNIT) --lib $(call unoptimised,lockstep-sim) || failed=1; \
 		$(test_all) -p lockstep-tests $(OTHERS:%=--test %) $(call unoptimised,lockstep-tests) || failed=1; \
 		$(test_all) -p lockstep-tests $(SEARCHING:%=--test %) || failed=1; \
 		wait $$waiting || failed=1; \
-		cat "$$said"; \
+		cat .tools/beside.log; \
 		exit $$failed; \
 	}
 
@@ -103,6 +105,7 @@ soak:
 	LOCKSTEP_KIND_HISTORIES=$(SOAK_KIND_HISTORIES) LOCKSTEP_REPLICA_HISTORIES=$(SOAK_REPLICA_HISTORIES) \
 		LOCKSTEP_WORLD_HISTORIES=$(SOAK_WORLD_HISTORIES) LOCKSTEP_EVERY_SERVER=1 \
 		cargo test --locked -p lockstep-tests --features toy --test conformance && \
+	LOCKSTEP_CHECKED_EVERY=1 cargo test --locked -p lockstep-tests --test cli two_runs && \
 	LOCKSTEP_MUTATED_FILES=$(SOAK_FILES) cargo test --locked --workspace --lib changed_files && \
 	LOCKSTEP_FREE_RUNS=$(SOAK_FREE_RUNS) cargo test --locked -p lockstep-tests --test inclusion && \
 	LOCKSTEP_REPAIRS_EVERY=1 LOCKSTEP_CELLS_EVERY=1 cargo test --locked -p lockstep-tests --test reports repairs && \

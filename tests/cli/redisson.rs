@@ -30,6 +30,20 @@ fn text(path: &Path) -> &str {
     path.to_str().expect("a path in UTF-8")
 }
 
+/// Its classes were no jar then.
+#[test]
+fn a_driver_that_an_earlier_lockstep_has_built_is_to_be_built_again() {
+    let driver = driver_that("exit 1");
+    fs::remove_file(driver.path().join("4.7.0/driver.jar")).expect("it is there");
+    fs::create_dir(driver.path().join("4.7.0/classes")).expect("a folder");
+    let (code, told) = with_driver(&driver, &["fuzz", "two-clients-one-node", "--cases", "1", "--on", "redisson"]);
+    assert_eq!(code, Some(5), "{told}");
+    assert!(
+        told.contains("is of another version of lockstep; build it again with tools/redisson/install 4.7.0"),
+        "{told}"
+    );
+}
+
 /// A JVM says on its standard output why it cannot start, where the lines of a driver would come.
 #[test]
 fn what_keeps_a_jvm_from_starting_is_printed() {

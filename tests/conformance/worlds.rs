@@ -55,10 +55,10 @@ fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
             let cases = match scenario.config.cluster.groups {
                 1 if scenario.config.is_split() => most,
                 // Each history starts a cluster anew.
-                1 if scenario.config.faults.move_slot > 0 => most / 4,
-                1 => most / 2,
+                1 if scenario.config.faults.move_slot > 0 => (most / 4).max(1),
+                1 => (most / 2).max(1),
                 // Each history starts several servers anew that have died in the one before.
-                _ => most / 4,
+                _ => (most / 4).max(1),
             };
             assert_fuzz_agrees(version, &scenario, FuzzOptions { cases, seed });
         }

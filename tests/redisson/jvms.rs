@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -117,6 +118,29 @@ fn a_client_whose_first_connection_breaks_connects_again() {
     let words = format!("client A redis://127.0.0.1:{} 3000 1 100 30000 1", gate.port());
     jvm.command_over_time(&words, &mut [&mut gate]).expect("it connects");
     jvm.close("A", &mut [&mut gate]).expect("it closes");
+}
+
+/// Else each JVM would load and verify them anew, and nobody would see more than that it takes longer.
+#[test]
+fn a_jvm_of_each_version_takes_its_classes_from_the_archive() {
+    for version in ["4.7.0", "4.3.1", "4.1.0", "3.52.0", "3.43.0", "3.15.6"] {
+        let program = redisson(version);
+        let driver = program.driver();
+        let archive = driver.folder.join("classes.jsa");
+        let loaded = Command::new(&driver.java)
+            .args(["-XX:+UseSerialGC", "-Xmx256m", "-Xlog:class+load"])
+            .arg(format!("-XX:SharedArchiveFile={}", archive.display()))
+            .args(["-cp", &driver.class_path(), "lockstep.Driver"])
+            .stdin(Stdio::null())
+            .output()
+            .expect("it starts");
+        let loaded = String::from_utf8_lossy(&loaded.stdout);
+        let from_archive = loaded.lines().find(|line| line.contains(" lockstep.Driver source: "));
+        assert!(
+            from_archive.is_some_and(|line| line.ends_with("shared objects file (top)")),
+            "{version}: {from_archive:?}"
+        );
+    }
 }
 
 #[test]

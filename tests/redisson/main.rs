@@ -32,7 +32,7 @@ use lockstep_sim::replay::redisson::{IdleJvms, RedissonProgram};
 
 /// JVMs that a test has used, for the next world of any test: they end when no test is left that knows them. As many as the tests
 /// that run at once may need of one version, or of two.
-const MOST_IDLE: usize = 12;
+const MOST_IDLE: usize = 20;
 static IDLE: Mutex<Weak<IdleJvms>> = Mutex::new(Weak::new());
 
 thread_local! {

@@ -13,7 +13,7 @@ use crate::scenarios::{try_random_histories, version_of};
 /// How many worlds, and how many random histories of each; `LOCKSTEP_REDISSON_WORLDS` asks for more of them, and
 /// `LOCKSTEP_DRAW_SEED` for others.
 const WORLDS: usize = 3;
-const HISTORIES: u32 = 4;
+const HISTORIES: u32 = 5;
 
 const DEPLOYMENTS: [Deployment; 3] = [Deployment::AsScenario, Deployment::Cluster, Deployment::Sentinel];
 

@@ -15,7 +15,7 @@ use crate::history::RedissonStage;
 use crate::redisson;
 
 /// Start states for each script on each server version in an ordinary test.
-const CASES: usize = 200;
+const CASES: usize = 100;
 /// The lease that Redisson sends in the history from which its scripts are taken, ms: that of its watchdog.
 const LEASE: &[u8] = b"30000";
 /// A part of Redisson's scripts takes this as an argument; ours publish by themselves

@@ -41,7 +41,7 @@ const WORLDS: [&str; 10] = [
 /// their own profiles among all scenarios.
 const ALWAYS: usize = 6;
 /// Random histories of each world on each version; and as many where none of those can be followed to its end.
-const HISTORIES: u32 = 2;
+const HISTORIES: u32 = 3;
 const MOST_HISTORIES: u32 = 10;
 /// How many histories are tried for each value of a switch, by `make soak`; without it only the rows of the page are compared.
 const ASKED: &str = "LOCKSTEP_SWITCH_HISTORIES";

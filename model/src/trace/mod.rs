@@ -1,6 +1,7 @@
 //! A trace: steps with states, as an observer of the whole system sees them. The only thing other tools read.
 //!
-//! It carries the whole configuration, so that anybody can run it again and compare every state. It contains no machine paths and no wall-clock times: two runs compare byte for byte.
+//! It carries the whole configuration, so that anybody can run it again and compare every state (`sim/src/recorder.rs`). It contains no
+//! machine paths and no wall-clock times: two runs compare byte for byte.
 
 mod bounds;
 mod claims;

@@ -57,8 +57,9 @@ impl RedissonDriver {
         [DRIVER_JAR, "jars/*"].map(|part| self.folder.join(part).to_string_lossy().into_owned()).join(":")
     }
 
-    fn archive(&self) -> PathBuf {
-        self.folder.join("classes.jsa")
+    /// What `install` has archived of its classes, if it could.
+    fn archive(&self) -> Option<PathBuf> {
+        Some(self.folder.join("classes.jsa")).filter(|archive| archive.is_file())
     }
 }
 
@@ -112,10 +113,10 @@ impl Jvm {
             .args(["GuaranteedSafepoint", "AsyncDeflation", "GuaranteedAsyncDeflation"].map(never))
             .arg(format!("-XX:ErrorFile={}", folder.path().join("hs_err.log").display()))
             .args(["--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/java.lang=ALL-UNNAMED"])
-            // With the archive of its classes it is there in half the time; without one, or with that of another JDK, it is there too.
-            .arg(format!("-XX:SharedArchiveFile={}", driver.archive().display()))
-            // What the JVM would note of that stands on standard output, beside the answers.
-            .arg("-Xlog:disable")
+            // The archive of its classes takes half of the time that it needs to be there. Without one the JDK's own is used.
+            .args(driver.archive().map(|archive| format!("-XX:SharedArchiveFile={}", archive.display())))
+            // By itself a JVM notes on standard output, beside the answers, that an archive is of another JDK.
+            .args(["-Xlog:disable", "-Xlog:all=warning:stderr"])
             .args(["-Dio.netty.leakDetection.level=disabled", "-cp", &driver.class_path(), "lockstep.Driver"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -524,7 +525,9 @@ impl Jvm {
     fn failed(&self, reason: &str) -> ReplayError {
         let written = std::fs::read_to_string(console(self.folder.path())).unwrap_or_default();
         // What each JVM says at its start explains nothing.
-        let is_usual = |line: &&str| line.starts_with("SLF4J") || line.contains("Async deflation is disabled");
+        let is_usual = |line: &&str| {
+            ["SLF4J", "Async deflation is disabled", "[cds"].into_iter().any(|usual| line.contains(usual))
+        };
         // What keeps a JVM from starting it writes to its output, where the driver's lines would come.
         let output = String::from_utf8_lossy(&self.unread);
         let said = self.said_before.iter().map(String::as_str).chain(output.lines());

@@ -37,7 +37,7 @@ impl RedissonProgram {
     /// The same, with JVMs that others have used. A clone shares them too.
     ///
     /// # Errors
-    /// `NoRedisson`; `NoJava`.
+    /// `NoRedisson`; `NoJava`; `OtherDriver` of a folder that an earlier lockstep has made.
     pub fn find_with(version: &str, idle: IdleJvms) -> Result<Self, ReplayError> {
         let folder = env::var_os("LOCKSTEP_REDISSON")
             .filter(|folder| !folder.is_empty())
@@ -51,6 +51,9 @@ impl RedissonProgram {
         if has_driver && Path::new(version).file_name().is_some_and(|name| name == version) {
             let (interruption, deployment) = (Interruption::default(), Deployment::default());
             return Ok(Self { driver, interruption, deployment, expected: None, idle });
+        }
+        if driver.folder.join("classes").is_dir() {
+            return Err(ReplayError::OtherDriver { version: driver.version, folder: driver.folder });
         }
         Err(ReplayError::NoRedisson { version: version.to_owned(), installed: installed_in(&folder), folder })
     }

@@ -1,6 +1,7 @@
 package lockstep;
 
 import java.io.BufferedReader;
+import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
@@ -55,30 +56,28 @@ final class Rehearsal {
         System.setOut(new PrintStream(new PipedOutputStream(answers), true, StandardCharsets.UTF_8));
         inBackground(
                 () -> {
-                    try (lines) {
-                        prompt(entrance.getLocalPort(), lines, answers);
-                    }
+                    prompt(entrance.getLocalPort(), lines, answers);
+                    // An archive is made at this end, and at no other one.
+                    System.exit(0);
                 });
         Driver.main(args);
     }
 
-    /** Tells the driver what to do, and waits until it has done so. A version that lacks a lock says that it failed. */
+    /** Tells the driver what to do, and waits until it has done so. */
     private static void prompt(int port, OutputStream lines, PipedInputStream answers) throws IOException {
         var said = new BufferedReader(new InputStreamReader(answers, StandardCharsets.UTF_8));
         tell(lines, "0 client A redis://127.0.0.1:" + port + " 3000 4 200 30000 1");
-        awaitLine(said, "answer 0 ");
+        awaitEnd(said, 0, false);
         int number = 0;
         for (String call : CALLS) {
             number += 1;
             tell(lines, number + " call A 1 " + call);
-            if (awaitLine(said, "answer " + number + " ").contains(" ok ")) {
-                awaitLine(said, "ended " + number + " ");
-            }
+            awaitEnd(said, number, true);
         }
-        tell(lines, "timers timers");
-        awaitLine(said, "answer timers ");
-        tell(lines, "close close A");
-        awaitLine(said, "answer close ");
+        tell(lines, ++number + " timers");
+        awaitEnd(said, number, false);
+        tell(lines, ++number + " close A");
+        awaitEnd(said, number, false);
     }
 
     private static void tell(OutputStream lines, String line) throws IOException {
@@ -86,16 +85,25 @@ final class Rehearsal {
         lines.flush();
     }
 
-    private static String awaitLine(BufferedReader said, String beginning) throws IOException {
-        String line = said.readLine();
-        while (line != null && !line.startsWith(beginning)) {
-            line = said.readLine();
+    /**
+     * Waits for the answer to a line and, if it begins a call, for the end of that, which may be told first. A version that lacks a
+     * lock says that the line has failed.
+     */
+    private static void awaitEnd(BufferedReader said, int number, boolean isCall) throws IOException {
+        boolean isAnswered = false;
+        boolean hasEnded = !isCall;
+        while (!isAnswered || !hasEnded) {
+            String line = said.readLine();
+            if (line == null) {
+                throw new EOFException("the driver says nothing any more");
+            }
+            isAnswered |= line.startsWith("answer " + number + " ");
+            hasEnded |= line.startsWith("ended " + number + " ") || line.startsWith("answer " + number + " failed ");
         }
-        return line == null ? "" : line;
     }
 
-    /** Answers every command of a connection. A length in bytes is one in characters of this character set. */
-    private static void serve(Socket client) throws IOException {
+    /** Answers every command of a connection, until its client goes away. A length in bytes is one in characters of this character set. */
+    private static void serve(Socket client) {
         try (client) {
             var commands = new BufferedReader(new InputStreamReader(client.getInputStream(), StandardCharsets.ISO_8859_1));
             for (String header = commands.readLine(); header != null; header = commands.readLine()) {
@@ -103,13 +111,19 @@ final class Rehearsal {
                 for (int at = 0; at < words.length; at++) {
                     var word = new char[Integer.parseInt(commands.readLine().substring(1))];
                     for (int read = 0; read < word.length; ) {
-                        read += Math.max(commands.read(word, read, word.length - read), 0);
+                        int more = commands.read(word, read, word.length - read);
+                        if (more < 0) {
+                            throw new EOFException("a connection ends in a word");
+                        }
+                        read += more;
                     }
                     commands.readLine();
                     words[at] = new String(word);
                 }
                 client.getOutputStream().write(answer(words).getBytes(StandardCharsets.ISO_8859_1));
             }
+        } catch (IOException gone) {
+            System.err.println("a client goes away: " + gone);
         }
     }
 
@@ -142,9 +156,10 @@ final class Rehearsal {
                         () -> {
                             try {
                                 work.run();
-                            } catch (IOException failure) {
-                                // Only the archive lacks something then.
+                            } catch (IOException | RuntimeException failure) {
                                 System.err.println("rehearsal: " + failure);
+                                // Without an archive of what was only half done.
+                                Runtime.getRuntime().halt(1);
                             }
                         });
         thread.setDaemon(true);
