@@ -18,7 +18,7 @@ use lockstep_tests::drawn::{ShownIfItFails, from_environment, read, texts};
 use crate::NO_SHORTER_SOUGHT;
 
 /// Random scenarios, including those that are refused; `LOCKSTEP_DRAW_SCENARIOS` asks for others.
-const SCENARIOS: u32 = 90;
+const SCENARIOS: u32 = 130;
 /// A scenario that has more states is not widened.
 const MOST_STATES: u64 = 1_500;
 /// The search of a wider world ends here; what is not known then is not compared.
