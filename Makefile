@@ -60,9 +60,9 @@ check:
 # Tests that look at very many worlds themselves. All others, and the unit tests, leave that to what is built: unoptimised they are
 # there in a fifth of the time, and run as fast. The unit tests are built with the features that the whole workspace has, so that the
 # model and its libraries are not built again. There are no tests in documentation.
-SEARCHING = safety
+SEARCHING = safety liveness
 # Tests that run beside all others, one for each core: the first two wait for free servers, which go by the machine's own time.
-BESIDE = inclusion lock_loss reports liveness
+BESIDE = inclusion lock_loss reports
 OTHERS = $(filter-out $(SEARCHING) $(BESIDE),$(patsubst tests/%/main.rs,%,$(wildcard tests/*/main.rs)))
 UNIT = -p lockstep-model -p lockstep-redis -p lockstep-sim --features lockstep-sim/mutants,lockstep-model/schema
 test_all = cargo test --locked --no-fail-fast
