@@ -3,6 +3,7 @@
 use std::fs;
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -24,6 +25,21 @@ fn kill(process: u32) {
 fn send(process: u32, kind: Signal) {
     let process = Pid::from_raw(process.try_into().expect("it is small")).expect("it is not 0");
     kill_process(process, kind).expect("it is ours");
+}
+
+/// A thread that runs on another core stops a moment later than the signal is sent, and could answer until then.
+fn wait_until_stopped(process: u32) {
+    let state = |thread: PathBuf| {
+        let line = fs::read_to_string(thread.join("stat")).expect("it is there");
+        // The name before it may contain anything but a closing bracket at its end.
+        line.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next())
+    };
+    let threads = || fs::read_dir(format!("/proc/{process}/task")).expect("it is there").flatten();
+    let begin = Instant::now();
+    while !threads().all(|thread| state(thread.path()) == Some('T')) {
+        assert!(begin.elapsed() < Duration::from_secs(30), "it goes on");
+        thread::sleep(Duration::from_millis(1));
+    }
 }
 
 fn reason(error: ReplayError) -> String {
@@ -58,7 +74,8 @@ fn a_jvm_that_somebody_else_has_stopped_is_named_and_not_waited_for() {
     jvm.wait_until_quiet(&mut []).expect("it waits for commands");
     let process = jvm.process_id();
     send(process, Signal::STOP);
-    let error = jvm.command("threads", &mut []).expect_err("it does not answer");
+    wait_until_stopped(process);
+    let error = jvm.command("ping", &mut []).expect_err("it does not answer");
     let said = format!("its process {process} was stopped by a signal, and nothing here has stopped it");
     assert_eq!(reason(error), said);
 }
