@@ -73,6 +73,7 @@ unoptimised = --config 'profile.dev.package.$(1).opt-level=0'
 # Built as a whole first, since the tests run the binary and what it carries; beside it, what they need is fetched. Four tests at a time
 # for each core: those that drive servers wait more than they compute. What the tests say that run beside others stands in
 # .tools/beside.log, and is shown at the end.
+test: BESIDE_THREADS := $(or $(RUST_TEST_THREADS),$(shell nproc))
 test: export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(nproc))))
 test:
 	$(beside) cargo build --workspace --locked $(call unoptimised,lockstep-tests) & building=$$!; \
@@ -80,7 +81,7 @@ test:
 	wait $$building && \
 	{ \
 		failed=0; \
-		RUST_TEST_THREADS=$$(nproc) $(beside) $(test_all) -p lockstep-tests $(BESIDE:%=--test %) $(call unoptimised,lockstep-tests) \
+		RUST_TEST_THREADS=$(BESIDE_THREADS) $(beside) $(test_all) -p lockstep-tests $(BESIDE:%=--test %) $(call unoptimised,lockstep-tests) \
 			>.tools/beside.log 2>&1 & waiting=$$!; \
 		$(test_all) $(UNIT) --lib $(call unoptimised,lockstep-sim) || failed=1; \
 		$(test_all) -p lockstep-tests $(OTHERS:%=--test %) $(call unoptimised,lockstep-tests) || failed=1; \
@@ -105,6 +106,7 @@ soak:
 	LOCKSTEP_KIND_HISTORIES=$(SOAK_KIND_HISTORIES) LOCKSTEP_REPLICA_HISTORIES=$(SOAK_REPLICA_HISTORIES) \
 		LOCKSTEP_WORLD_HISTORIES=$(SOAK_WORLD_HISTORIES) LOCKSTEP_EVERY_SERVER=1 \
 		cargo test --locked -p lockstep-tests --features toy --test conformance && \
+	cargo build --workspace --locked && \
 	LOCKSTEP_CHECKED_EVERY=1 cargo test --locked -p lockstep-tests --test cli two_runs && \
 	LOCKSTEP_MUTATED_FILES=$(SOAK_FILES) cargo test --locked --workspace --lib changed_files && \
 	LOCKSTEP_FREE_RUNS=$(SOAK_FREE_RUNS) cargo test --locked -p lockstep-tests --test inclusion && \

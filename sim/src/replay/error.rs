@@ -346,7 +346,7 @@ pub enum ReplayError {
         version: String,
     },
 
-    /// The driver of this version of Redisson has other commands than those that it would be sent.
+    /// The driver of this version of Redisson has other commands than those that it would be sent, or another form.
     #[error(
         "the driver in {} is of another version of lockstep; build it again with tools/redisson/install {version} of this one",
         folder.display()

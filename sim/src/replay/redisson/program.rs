@@ -29,7 +29,7 @@ impl RedissonProgram {
     /// Finds a version in the folder that `LOCKSTEP_REDISSON` names, or else in `.tools/redisson`.
     ///
     /// # Errors
-    /// `NoRedisson`; `NoJava`.
+    /// As [`find_with`](Self::find_with).
     pub fn find(version: &str) -> Result<Self, ReplayError> {
         Self::find_with(version, IdleJvms::default())
     }
@@ -62,7 +62,7 @@ impl RedissonProgram {
     /// profile is named after.
     ///
     /// # Errors
-    /// `NoRedisson`.
+    /// As [`find_with`](Self::find_with).
     pub fn for_profile(&self, own: Profile, of_scenario: Profile) -> Result<Self, ReplayError> {
         let version = self.version_of(own, of_scenario);
         if version == self.version() {

@@ -67,17 +67,17 @@ final class Rehearsal {
     private static void prompt(int port, OutputStream lines, PipedInputStream answers) throws IOException {
         var said = new BufferedReader(new InputStreamReader(answers, StandardCharsets.UTF_8));
         tell(lines, "0 client A redis://127.0.0.1:" + port + " 3000 4 200 30000 1");
-        awaitEnd(said, 0, false);
+        awaitDone(said, 0);
         int number = 0;
         for (String call : CALLS) {
             number += 1;
             tell(lines, number + " call A 1 " + call);
-            awaitEnd(said, number, true);
+            awaitEnd(said, number);
         }
         tell(lines, ++number + " timers");
-        awaitEnd(said, number, false);
+        awaitDone(said, number);
         tell(lines, ++number + " close A");
-        awaitEnd(said, number, false);
+        awaitDone(said, number);
     }
 
     private static void tell(OutputStream lines, String line) throws IOException {
@@ -85,21 +85,34 @@ final class Rehearsal {
         lines.flush();
     }
 
-    /**
-     * Waits for the answer to a line and, if it begins a call, for the end of that, which may be told first. A version that lacks a
-     * lock says that the line has failed.
-     */
-    private static void awaitEnd(BufferedReader said, int number, boolean isCall) throws IOException {
+    /** Waits until a command was obeyed. */
+    private static void awaitDone(BufferedReader said, int number) throws IOException {
+        String line = next(said);
+        while (!line.startsWith("answer " + number + " ")) {
+            line = next(said);
+        }
+        if (!line.startsWith("answer " + number + " ok ")) {
+            throw new IOException(line);
+        }
+    }
+
+    /** Waits until a call was begun and has ended, which may be told first. A version that lacks a lock says that it has failed. */
+    private static void awaitEnd(BufferedReader said, int number) throws IOException {
         boolean isAnswered = false;
-        boolean hasEnded = !isCall;
+        boolean hasEnded = false;
         while (!isAnswered || !hasEnded) {
-            String line = said.readLine();
-            if (line == null) {
-                throw new EOFException("the driver says nothing any more");
-            }
+            String line = next(said);
             isAnswered |= line.startsWith("answer " + number + " ");
             hasEnded |= line.startsWith("ended " + number + " ") || line.startsWith("answer " + number + " failed ");
         }
+    }
+
+    private static String next(BufferedReader said) throws IOException {
+        String line = said.readLine();
+        if (line == null) {
+            throw new EOFException("the driver says nothing any more");
+        }
+        return line;
     }
 
     /** Answers every command of a connection, until its client goes away. A length in bytes is one in characters of this character set. */
