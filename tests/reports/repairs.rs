@@ -26,7 +26,7 @@ struct SurveyedWorld {
     name: &'static str,
     options: FrontierOptions,
     waiting: WaitsShown,
-    /// Whether it is surveyed whenever the page is compared. Else only `make soak` does, and who writes the page.
+    /// Whether `make test` surveys it. `make soak` surveys every world, and so does `make reports`.
     is_always_surveyed: bool,
     survey: LazyLock<Survey>,
 }

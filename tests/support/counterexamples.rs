@@ -8,9 +8,9 @@ use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{Engine, How, Limits, check_as};
 use lockstep_sim::scenario::{BuiltIn, Others, Scenario};
 
-/// One for each property that is broken, to be replayed: whether there is a shorter one is not asked. Of a built-in scenario that is as
-/// its file says, each broken property is declared (that every verdict is as declared is for `safety`): where these are of single states,
-/// each search ends with its own.
+/// One for each broken property, to be replayed; there may be a shorter one. A built-in scenario declares each property that is broken
+/// (the tests of `safety` compare all verdicts). If all of these are properties of single states, one search for each is quicker than a
+/// whole one, because it ends as soon as the property is broken.
 ///
 /// # Panics
 /// The engine is wrong.

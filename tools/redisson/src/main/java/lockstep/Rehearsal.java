@@ -16,9 +16,9 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * The driver does once what it does in histories, so that the JVM can archive the classes this needs (-XX:ArchiveClassesAtExit):
- * with the archive a JVM and its first client are there in half the time. The server is none, and grants whatever is asked: what it
- * answers is of no account.
+ * Runs the driver once as a history would, so that the JVM can archive the classes that it has loaded (-XX:ArchiveClassesAtExit): with
+ * this archive a JVM and its first client start in half the time. The server here is not Redis. It grants every request, since only
+ * the classes matter.
  */
 final class Rehearsal {
     /** A lock that somebody else has, so that a call subscribes. */
