@@ -38,8 +38,8 @@ pub struct Applications {
     has_asked: bool,
     /// The ports that the servers announce to the clients of their cluster; none: there is no cluster.
     pub(super) announced: Vec<u16>,
-    /// The entrance to a master beside these, and the port that it announces.
-    pub(super) other_master: Option<(usize, u16)>,
+    /// The entrances to masters beside these, and the port that each announces.
+    pub(super) other_masters: Vec<(usize, u16)>,
     /// So many threads of each client of the model, from the first, are one thread of its application; 0: none are.
     pub(super) sides: usize,
     /// How many masters each application has a client of Redisson for.
@@ -85,7 +85,7 @@ impl Applications {
             clients: Vec::new(),
             has_asked: false,
             announced: Vec::new(),
-            other_master: None,
+            other_masters: Vec::new(),
             sides: 0,
             masters: 1,
             has_failed: false,
@@ -158,10 +158,11 @@ impl Applications {
             let of_entrance = |entrance: usize| format!("redis://127.0.0.1:{}", gate.port_of(entrance));
             let others = match (told_by, messages_from) {
                 (ToldBy::Cluster, _) => {
-                    let other = self.other_master.map_or_else(String::new, |(entrance, announced)| {
-                        format!(",127.0.0.1:{announced}=127.0.0.1:{}", gate.port_of(entrance))
-                    });
-                    format!(" cluster 127.0.0.1:{}{other}", self.announced[server])
+                    let of = |(entrance, announced): &(usize, u16)| {
+                        format!(",127.0.0.1:{announced}=127.0.0.1:{}", gate.port_of(*entrance))
+                    };
+                    let others: String = self.other_masters.iter().map(of).collect();
+                    format!(" cluster 127.0.0.1:{}{others}", self.announced[server])
                 }
                 (ToldBy::Sentinel { announced, sentinel }, _) => {
                     format!(" sentinel 127.0.0.1:{announced} {}", of_entrance(sentinel))

@@ -244,10 +244,11 @@ impl Target for RedissonClients {
         let mut sockets: Vec<_> =
             (0..testbed.servers.len()).map(|node| testbed.servers.node(node).socket().to_owned()).collect();
         self.applications.announced = testbed.servers.announced_in_cluster();
-        self.applications.other_master = testbed.servers.way_to_other_master().map(|(socket, port)| {
+        let others = testbed.servers.ways_to_other_masters().map(|(socket, port)| {
             sockets.push(socket.to_owned());
             (sockets.len() - 1, port)
         });
+        self.applications.other_masters = others.collect();
         self.forgotten.clear();
         if self.deployment == Deployment::Sentinel {
             let sentinel = match self.sentinel.take() {

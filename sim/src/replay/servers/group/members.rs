@@ -7,7 +7,7 @@ use lockstep_model::Config;
 use lockstep_model::config::{Fsync, Ttls};
 use redis::{Cmd, ConnectionLike as _, Pipeline, Value};
 
-use super::other_master::OtherMaster;
+use super::other_master::{OtherMaster, ThirdMaster};
 use super::sentinel_watch::SentinelWatch;
 use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
@@ -38,6 +38,8 @@ pub struct ServerGroup {
     pub(super) members: Vec<GroupMember>,
     /// The master to which the slot of the lock is moved, where one is.
     pub(super) other_master: Option<OtherMaster>,
+    /// The one that stands by meanwhile.
+    pub(super) third_master: Option<ThirdMaster>,
     /// The index of the acting master, or of the last one.
     pub(super) master: usize,
     /// Links that their masters still consider open.
@@ -138,6 +140,7 @@ impl ServerGroup {
             addresses: None,
             members: Vec::new(),
             other_master: None,
+            third_master: None,
             master: 0,
             half_open: Vec::new(),
             is_worn: true,
@@ -167,7 +170,7 @@ impl ServerGroup {
     /// Every server with its name.
     fn named_nodes(&self) -> impl Iterator<Item = (String, &ServerNode)> {
         let nodes = self.members.iter().enumerate().map(|(index, member)| (self.name_of(index), &member.node));
-        nodes.chain(self.named_other_master())
+        nodes.chain(self.named_other_masters())
     }
 
     /// Brings the servers into the state in which every history begins.
@@ -298,7 +301,7 @@ impl ServerGroup {
             let by_ms = member.before_its_end(by_ms);
             member.node.advance_clock(by_ms)?;
         }
-        self.advance_other_master(self.config.time.tick_ms.into())?;
+        self.advance_other_masters(self.config.time.tick_ms.into())?;
         if self.config.cluster.min_replicas == 0 {
             return Ok(());
         }
@@ -513,12 +516,12 @@ impl ServerGroup {
             });
         }
         self.master = 0;
-        self.start_other_master(settings)?;
+        self.start_other_masters(settings)?;
         self.open_addresses()?;
         for (index, GroupMember { node, .. }) in self.members.iter().enumerate() {
             self.members[..index].iter().try_for_each(|other| node.meet(&other.node))?;
         }
-        self.meet_other_master()?;
+        self.meet_other_masters()?;
         for replica in 1..self.members.len() {
             self.follow_master(replica)?;
         }

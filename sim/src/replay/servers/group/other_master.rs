@@ -1,4 +1,4 @@
-//! The second master of a cluster, to which the slot of the lock is moved.
+//! The masters of a cluster beside that of the lock: the one to which its slot is moved, and a third one, to which nothing is.
 
 use crate::replay::servers::address_proxy::AddressProxy;
 use crate::replay::servers::connection::ServerConnection;
@@ -12,6 +12,11 @@ pub(super) struct OtherMaster {
     pub(super) address: Option<AddressProxy>,
     /// What is being moved to it.
     pub(super) moving: Option<Moving>,
+}
+
+/// The third master. It has a slot of its own, knows whose each slot is, and hears what clients publish.
+pub(super) struct ThirdMaster {
+    pub(super) node: ServerNode,
 }
 
 /// A slot that is being moved.

@@ -1,4 +1,5 @@
-//! An operator moves the slot of the lock to another master of the cluster, which has another slot before.
+//! An operator moves the slot of the lock to another master of the cluster, which has another slot before. A third master stands by, as in a
+//! cluster that somebody runs: fewer than three never agree on a failover.
 //!
 //! The history has one node for both. Until the move is over that is the old master, and the new one is a server beside it. Then they change
 //! places. A request that the old master answers with `ASK` is sent to the new one, as a client of a cluster does.
@@ -8,24 +9,30 @@ use std::path::Path;
 use redis::{Cmd, ConnectionLike as _, Value};
 
 use super::members::{START_MS, ServerGroup};
-use super::other_master::{Moving, OtherMaster};
+use super::other_master::{Moving, OtherMaster, ThirdMaster};
 use crate::replay::error::ReplayError;
 use crate::replay::servers::address_proxy::AddressProxy;
 use crate::replay::servers::node::{ClusterPlace, ClusterPorts, NodeSettings, ServerNode, SlotState};
 
 /// The slot that the other master has before: clients know no master without one.
 const OTHER_SLOT: u16 = 0;
+/// And the third one.
+const THIRD_SLOT: u16 = 1;
 
 impl ServerGroup {
-    /// Starts the other master, where the scenario has a slot moved.
-    pub(super) fn start_other_master(&mut self, settings: NodeSettings) -> Result<(), ReplayError> {
-        self.other_master = None;
+    /// Starts the masters beside that of the lock, where the scenario has a slot moved.
+    pub(super) fn start_other_masters(&mut self, settings: NodeSettings) -> Result<(), ReplayError> {
+        (self.other_master, self.third_master) = (None, None);
         if self.config.faults.move_slot == 0 {
             return Ok(());
         }
-        let settings = NodeSettings { in_cluster: Some(ClusterPlace::OtherMaster), ..settings };
-        let node = ServerNode::start_with(&self.server, START_MS, settings)?;
+        let start = |place| {
+            let settings = NodeSettings { in_cluster: Some(place), ..settings };
+            ServerNode::start_with(&self.server, START_MS, settings)
+        };
+        let node = start(ClusterPlace::OtherMaster)?;
         let connection = self.connect(&node)?;
+        self.third_master = Some(ThirdMaster { node: start(ClusterPlace::ThirdMaster)? });
         self.other_master = Some(OtherMaster { node, connection, address: None, moving: None });
         Ok(())
     }
@@ -35,32 +42,36 @@ impl ServerGroup {
         self.other_master.as_ref().map(|other| &other.node)
     }
 
-    /// Where clients reach the other master, and the port that it announces to them; `None`: there is none.
-    pub fn way_to_other_master(&self) -> Option<(&Path, u16)> {
-        let node = self.other_node()?;
-        Some((node.socket(), node.in_cluster().map(ClusterPorts::announced)?))
+    /// The masters beside that of the lock, each with its name; none: no slot is moved.
+    pub(super) fn named_other_masters(&self) -> impl Iterator<Item = (String, &ServerNode)> {
+        let third = self.third_master.as_ref().map(|third| ("the third master".to_owned(), &third.node));
+        self.other_node().map(|node| ("the other master".to_owned(), node)).into_iter().chain(third)
     }
 
-    /// The nodes of the cluster are there, and learn of the other master and of its slot.
-    pub(super) fn meet_other_master(&mut self) -> Result<(), ReplayError> {
-        let has_addresses = self.addresses.is_some();
-        let Some(other) = &mut self.other_master else { return Ok(()) };
-        self.members.iter().try_for_each(|member| member.node.meet(&other.node))?;
-        other.node.join(&self.members[0].node, START_MS)?;
-        // It imports the slot, so that what it says of it counts for more than what the first master has said before: otherwise it might lose
-        // the slot again, and become a replica. Replicas hear of it from their master.
+    /// Where clients reach the masters beside that of the lock, and the port that each announces to them; none: there are none.
+    pub fn ways_to_other_masters(&self) -> impl Iterator<Item = (&Path, u16)> {
+        self.named_other_masters()
+            .filter_map(|(_, node)| Some((node.socket(), node.in_cluster().map(ClusterPorts::announced)?)))
+    }
+
+    /// The nodes of the cluster are there, and learn of the masters beside that of the lock, and of their slots.
+    pub(super) fn meet_other_masters(&mut self) -> Result<(), ReplayError> {
+        let (Some(other), Some(third)) = (&self.other_master, &self.third_master) else { return Ok(()) };
         let first = &self.members[0].node;
-        other.node.set_slot(OTHER_SLOT, SlotState::Importing, first)?;
-        [&other.node, first]
-            .into_iter()
-            .try_for_each(|node| node.set_slot(OTHER_SLOT, SlotState::Owned, &other.node))?;
-        other.address = if has_addresses { None } else { Some(AddressProxy::open_for(&other.node)?) };
+        for (slot, node) in [(OTHER_SLOT, &other.node), (THIRD_SLOT, &third.node)] {
+            self.members.iter().try_for_each(|member| member.node.meet(node))?;
+            node.join(first, START_MS)?;
+            // Replicas hear of it from their master.
+            [node, first].into_iter().try_for_each(|told| told.set_slot(slot, SlotState::Owned, node))?;
+        }
+        third.node.meet(&other.node)?;
+        third.node.set_slot(OTHER_SLOT, SlotState::Owned, &other.node)?;
+        other.node.set_slot(THIRD_SLOT, SlotState::Owned, &third.node)?;
+        let address = if self.addresses.is_some() { None } else { Some(AddressProxy::open_for(&other.node)?) };
+        if let Some(other) = &mut self.other_master {
+            other.address = address;
+        }
         Ok(())
-    }
-
-    /// The other master with its name, if there is one.
-    pub(super) fn named_other_master(&self) -> Option<(String, &ServerNode)> {
-        self.other_node().map(|node| ("the other master".to_owned(), node))
     }
 
     /// Whether what a node stores may be at the other master.
@@ -73,15 +84,13 @@ impl ServerGroup {
         self.other_master.is_some()
     }
 
-    /// Waits until each of the two masters, which have no replicas, has heard what was published at the other one.
+    /// Waits until each of the masters, which have no replicas, has heard what was published at the others.
     ///
     /// # Errors
     /// `Redis`; `TimedOut`.
     pub fn settle_messages(&self) -> Result<(), ReplayError> {
-        let Some(other) = self.other_node() else { return Ok(()) };
-        let own = &self.members[0].node;
-        own.wait_until_heard(other)?;
-        other.wait_until_heard(own)
+        let others: Vec<_> = self.named_other_masters().map(|(_, node)| node).collect();
+        if others.is_empty() { Ok(()) } else { self.members[0].node.wait_until_all_have_heard(&others) }
     }
 
     /// Begins to move the slot of the lock with this name. Returns what was done, in words.
@@ -92,8 +101,8 @@ impl ServerGroup {
         self.is_worn = true;
         let old = &self.members[node].node;
         let slot = old.slot_of(lock)?;
-        if slot == OTHER_SLOT {
-            return Err(ReplayError::link(format!("{lock} is in the slot that is not moved")));
+        if slot == OTHER_SLOT || slot == THIRD_SLOT {
+            return Err(ReplayError::link(format!("{lock} is in a slot that is not moved")));
         }
         let other = self.other_master.as_mut().ok_or_else(no_other_master)?;
         other.node.set_slot(slot, SlotState::Importing, old)?;
@@ -150,7 +159,12 @@ impl ServerGroup {
 
     /// Moves the clock of the other master, as that of the master.
     pub(super) fn advance_other_master(&self, by_ms: i64) -> Result<(), ReplayError> {
-        self.other_master.as_ref().map_or(Ok(()), |other| other.node.advance_clock(by_ms))
+        self.other_node().map_or(Ok(()), |node| node.advance_clock(by_ms))
+    }
+
+    /// Moves the clocks of all masters beside that of the lock.
+    pub(super) fn advance_other_masters(&self, by_ms: i64) -> Result<(), ReplayError> {
+        self.named_other_masters().try_for_each(|(_, node)| node.advance_clock(by_ms))
     }
 
     /// Sends a command to a node, and, if this answers `ASK`, to the other master. Returns the answer, and whether the other one gave it.
@@ -239,5 +253,37 @@ mod tests {
         }
         let (name, ended, _) = group.unasked_end().expect("it has ended");
         assert_eq!((name.as_str(), ended), ("the other master", pid));
+    }
+
+    /// Each says the same of the three slots, before a move and after it.
+    #[test]
+    fn three_masters_agree_on_whose_each_slot_is() {
+        for program in ServerProgram::all_of_tests() {
+            let mut group = start(&program);
+            let first = group.members[0].node.in_cluster().expect("it is in one").announced();
+            let ways: Vec<_> = group.ways_to_other_masters().map(|(_, port)| port).collect();
+            let [other, third] = ways[..] else { panic!("{program}: {ways:?}") };
+            assert_owners(&group, [first, other, third], &program);
+            group.move_slot(0, LOCK).unwrap();
+            group.finish_move(0).unwrap();
+            assert_owners(&group, [other, other, third], &program);
+        }
+    }
+
+    /// The ports of the masters that have the slot of the lock, and those of the two that are not moved.
+    fn assert_owners(group: &ServerGroup, wanted: [u16; 3], program: &ServerProgram) {
+        let slot = group.members[0].node.slot_of(LOCK).unwrap();
+        let masters = [("the master".to_owned(), &group.members[0].node)].into_iter().chain(group.named_other_masters());
+        for (name, node) in masters {
+            let begin = Instant::now();
+            loop {
+                let told = [slot, OTHER_SLOT, THIRD_SLOT].map(|slot| node.owner_of(slot).unwrap());
+                if told == wanted.map(Some) {
+                    break;
+                }
+                assert!(begin.elapsed() < LINK_WAIT, "{program}: {name} says {told:?}, and not {wanted:?}");
+                thread::sleep(Duration::from_millis(5));
+            }
+        }
     }
 }

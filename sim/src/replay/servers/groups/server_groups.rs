@@ -210,9 +210,9 @@ impl ServerGroups {
         self.groups.iter().try_for_each(ServerGroup::settle_messages)
     }
 
-    /// As [`ServerGroup::way_to_other_master`].
-    pub fn way_to_other_master(&self) -> Option<(&Path, u16)> {
-        self.groups.iter().find_map(ServerGroup::way_to_other_master)
+    /// As [`ServerGroup::ways_to_other_masters`].
+    pub fn ways_to_other_masters(&self) -> impl Iterator<Item = (&Path, u16)> {
+        self.groups.iter().flat_map(ServerGroup::ways_to_other_masters)
     }
 
     /// As [`ServerGroup::ask_and_follow`].

@@ -29,8 +29,24 @@ pub enum ClusterPlace {
     Master,
     /// It has no slots, and is to follow the master.
     Replica,
-    /// A second master, to which a slot will be moved.
+    /// One more master, to which a slot will be moved.
     OtherMaster,
+    /// A third one.
+    ThirdMaster,
+}
+
+impl ClusterPlace {
+    /// What counts where two masters say that a slot is theirs: the master that was given it last has the greater one. Set for each, as
+    /// `redis-cli --cluster create` does: masters that meet with the same one choose others, at a time of their own, and a slot could be
+    /// lost by that which has just been moved. `None`: none is set.
+    const fn config_epoch(self) -> Option<u32> {
+        match self {
+            Self::Master => Some(1),
+            Self::Replica => None,
+            Self::OtherMaster => Some(2),
+            Self::ThirdMaster => Some(3),
+        }
+    }
 }
 
 /// What a node is told of a slot.
@@ -204,6 +220,16 @@ pub const fn first_ms(start_ms: i64) -> i64 {
     start_ms - WRITABLE_AFTER_MS
 }
 
+/// Tells a node that was just started, and knows no other one, how much its word counts about slots.
+///
+/// # Errors
+/// `Redis`.
+pub fn set_config_epoch(control: &mut Control, place: ClusterPlace) -> Result<(), ReplayError> {
+    let Some(epoch) = place.config_epoch() else { return Ok(()) };
+    let command = redis::cmd("CLUSTER").arg("SET-CONFIG-EPOCH").arg(epoch).to_owned();
+    control.ask::<Value>("CLUSTER SET-CONFIG-EPOCH", &command).map(drop)
+}
+
 /// Gives every slot to a node that was just started. It executes what clients ask once its clock has moved on.
 ///
 /// # Errors
@@ -259,15 +285,39 @@ pub fn wait_until_ready(control: &mut Control) -> Result<(), ReplayError> {
     control.wait(LINK_WAIT, "a node of a cluster to be ready", |control| has_info(control, "cluster_state:ok"))
 }
 
-/// Waits until a node has received every message that the only other one has passed on: what clients have published there.
+/// Waits until the nodes of a cluster, which are these, have received every message that they have passed on: what clients have published
+/// at one of them. A node counts what it sends to each of the others.
 ///
 /// # Errors
 /// `Redis`; `TimedOut`.
-pub fn wait_until_heard(control: &mut Control, other: &mut Control) -> Result<(), ReplayError> {
-    let passed = messages(other, "sent")?;
-    control.wait(LINK_WAIT, "a node of a cluster to hear what was published at another one", |control| {
-        Ok(messages(control, "received")? >= passed)
+pub fn wait_until_all_have_heard(control: &mut Control, mut others: Vec<&mut Control>) -> Result<(), ReplayError> {
+    let count = |control: &mut Control, others: &mut [&mut Control], way| {
+        let of_others = others.iter_mut().map(|other| messages(other, way)).sum::<Result<u64, ReplayError>>()?;
+        Ok::<_, ReplayError>(messages(control, way)? + of_others)
+    };
+    let passed = count(control, &mut others, "sent")?;
+    control.wait(LINK_WAIT, "the nodes of a cluster to hear what was published at one of them", |control| {
+        Ok(count(control, &mut others, "received")? >= passed)
     })
+}
+
+/// The port that the master of a slot announces; `None`: the node knows of none.
+///
+/// # Errors
+/// `Redis`.
+#[cfg(test)]
+pub fn owner_of(control: &mut Control, slot: u16) -> Result<Option<u16>, ReplayError> {
+    // Behind eight other words of the line of a node there are its slots: `5`, `0-4`, and in brackets those that move.
+    const WORDS_BEFORE_SLOTS: usize = 8;
+
+    let told: String = control.ask("CLUSTER NODES", redis::cmd("CLUSTER").arg("NODES"))?;
+    let has = |range: &str| {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        matches!((first.parse(), last.parse()), (Ok::<u16, _>(first), Ok(last)) if (first..=last).contains(&slot))
+    };
+    let is_owner = |line: &&str| line.split(' ').skip(WORDS_BEFORE_SLOTS).any(has);
+    let owner = told.lines().find(is_owner).and_then(|line| line.split(' ').nth(1));
+    Ok(owner.and_then(|address| address.split_once('@')?.0.rsplit_once(':')?.1.parse().ok()))
 }
 
 /// How many messages of clients a node has sent to others, or received from them.

@@ -72,12 +72,23 @@ impl ServerNode {
         cluster::wait_until_ready(&mut self.control())
     }
 
-    /// Waits until a node of a cluster of two has received what clients have published at the other one.
+    /// Waits until each node of a cluster, of this one and those beside it, has received what clients have published at the others.
     ///
     /// # Errors
     /// `TimedOut`; `Redis`.
-    pub fn wait_until_heard(&self, other: &Self) -> Result<(), ReplayError> {
-        cluster::wait_until_heard(&mut self.control(), &mut other.control())
+    pub fn wait_until_all_have_heard(&self, beside: &[&Self]) -> Result<(), ReplayError> {
+        let mut others: Vec<_> = beside.iter().map(|node| node.control()).collect();
+        let others: Vec<&mut Control> = others.iter_mut().map(|control| &mut **control).collect();
+        cluster::wait_until_all_have_heard(&mut self.control(), others)
+    }
+
+    /// The port that the master of a slot announces, as this node says; `None`: it knows of none.
+    ///
+    /// # Errors
+    /// `Redis`.
+    #[cfg(test)]
+    pub fn owner_of(&self, slot: u16) -> Result<Option<u16>, ReplayError> {
+        cluster::owner_of(&mut self.control(), slot)
     }
 
     /// The slot of a key, as the node says.

@@ -73,6 +73,9 @@ impl ServerNode {
             clock,
             home,
         };
+        if let Some(place) = settings.in_cluster {
+            cluster::set_config_epoch(&mut node.control(), place)?;
+        }
         match settings.in_cluster {
             Some(ClusterPlace::Master) => {
                 cluster::add_every_slot(&mut node.control())?;
@@ -81,7 +84,7 @@ impl ServerNode {
             }
             Some(ClusterPlace::Replica) => node.set_clock(start_ms)?,
             // Its clock moves on once it knows the others (`join`).
-            Some(ClusterPlace::OtherMaster) | None => {}
+            Some(ClusterPlace::OtherMaster | ClusterPlace::ThirdMaster) | None => {}
         }
         Ok(node)
     }
