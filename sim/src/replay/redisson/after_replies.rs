@@ -70,7 +70,7 @@ impl RedissonClients {
             }
             // A deletion belongs to the release that was answered last. The end of a subscription is sent once, whatever is answered.
             let reply = match testbed.last_answered().filter(|_| words[0] == DELETES) {
-                Some(place) => self.pass_and_follow(client, &held, place, testbed)?,
+                Some(place) => self.pass_and_follow(client, &held, (place, None), testbed)?,
                 None => self.applications.pass_request(asked, held.connection)?,
             };
             testbed.findings.note(|| format!("{}: {}", client_name(client), words.join(" ")));

@@ -201,7 +201,9 @@ impl RedissonClients {
         let asked = usize::from(client);
         let node = testbed.servers.index_of(&step.before.clients[asked].master);
         self.receipts[asked].extend(receipt_of(held));
-        let answer = self.pass_and_follow(client, held, step.place(), testbed)?;
+        let is_of_watchdog = matches!(verb, ScriptVerb::Renew { .. });
+        let clock = self.script_clock(client, is_of_watchdog, step);
+        let answer = self.pass_and_follow(client, held, (step.place(), clock), testbed)?;
         if testbed.findings.is_over() {
             return Ok(());
         }

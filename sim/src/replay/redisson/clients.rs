@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, VecDeque};
 use lockstep_model::client::Phase;
 use lockstep_model::config::{Profile, Resend};
 use lockstep_model::limits::RENEWAL_BATCH;
-use lockstep_model::trace::{ClientMode, NodeRole, Trace, client_name};
+use lockstep_model::trace::{ClientMode, ClientState, NodeRole, SubscriptionState, Trace, client_name};
 use lockstep_model::{Action, Config, Reply};
 use redis::Cmd;
 
@@ -81,6 +81,8 @@ pub struct RedissonClients {
     pub(super) unsubscribed: BTreeSet<u8>,
     /// The clients of which an acquire was interrupted while it was under way.
     pub(super) interrupted_acquires: BTreeSet<u8>,
+    /// The clients whose subscription has ended with a server, and that have not subscribed again since.
+    pub(super) lost_subscriptions: BTreeSet<u8>,
     /// The clients that have subscribed, or were sent a message, while their server executes nothing.
     pub(super) asks_unreached: BTreeSet<u8>,
     /// The clients that a `WAIT` which the model does not have has told another number of replicas: they read it anew.
@@ -144,6 +146,7 @@ impl RedissonClients {
             granted_when_due: BTreeSet::new(),
             remembered: Vec::new(),
             unsubscribed: BTreeSet::new(),
+            lost_subscriptions: BTreeSet::new(),
             interrupted_acquires: BTreeSet::new(),
             asks_unreached: BTreeSet::new(),
             forgotten: BTreeSet::new(),
@@ -238,6 +241,7 @@ impl Target for RedissonClients {
         self.overtaken = overtaken_clients(trace);
         self.granted_when_due.clear();
         self.unsubscribed.clear();
+        self.lost_subscriptions.clear();
         self.interrupted_acquires.clear();
         self.asks_unreached.clear();
         self.woken_twice.clear();
@@ -317,6 +321,9 @@ impl Target for RedissonClients {
         if !Self::is_in_order(step, testbed) || !self.follow_servers(step, testbed)? {
             return Ok(None);
         }
+        let is_lost = |client: &ClientState| matches!(client.subscription, Some(SubscriptionState::Lost));
+        let lost = (0u8..).zip(&step.before.clients).filter(|(_, client)| is_lost(client));
+        self.lost_subscriptions.extend(lost.map(|(client, _)| client));
         if let MastersStep::Done { executed_by } = self.act_on_masters(step, testbed)? {
             return Ok(executed_by);
         }

@@ -74,6 +74,7 @@ impl RedissonClients {
             return Ok(());
         }
         self.unsubscribed.remove(&client);
+        self.lost_subscriptions.remove(&client);
         Ok(())
     }
 

@@ -9,6 +9,8 @@ use redis::Value;
 
 use super::clients::RedissonClients;
 use super::gate::HeldCommand;
+use super::script_clock::ScriptClock;
+use super::sent::with_clock;
 use super::wire_words::{shown, words_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, StepPlace};
@@ -50,7 +52,7 @@ impl Redirect {
 
 impl RedissonClients {
     /// A request passes with its reply, and again at the other master if that is named. Returns the last reply. `place`: where it is a
-    /// difference that the client does not follow.
+    /// difference that the client does not follow. `clock`: the time that the request brings, if it does; so does the client's next one.
     ///
     /// # Errors
     /// As [`Applications::pass_request`](super::applications::Applications::pass_request).
@@ -58,7 +60,7 @@ impl RedissonClients {
         &mut self,
         client: u8,
         held: &HeldCommand,
-        place: StepPlace,
+        (place, clock): (StepPlace, Option<ScriptClock>),
         testbed: &mut Testbed,
     ) -> Result<Value, ReplayError> {
         let asked = usize::from(client);
@@ -82,13 +84,16 @@ impl RedissonClients {
                 };
                 self.applications.pass_request(asked, asking.connection)?;
             }
-            let found =
-                self.first_unsent(asked, |clients, sent| is_elsewhere(clients, sent) && sent.words == held.words);
+            let is_same = |sent: &HeldCommand| with_clock(sent, clock).words == held.words;
+            let found = self.first_unsent(asked, |clients, sent| is_elsewhere(clients, sent) && is_same(sent));
             let Some(again) = found else {
                 self.compare_redirected(client, &shown(held, self.commands), place, testbed);
                 return Ok(reply);
             };
             testbed.findings.compared += 1;
+            if clock.is_some() {
+                self.applications.replace(asked, &with_clock(&again, clock));
+            }
             reply = self.applications.pass_request(asked, again.connection)?;
             from = self.applications.server_of(asked, again.connection);
         }

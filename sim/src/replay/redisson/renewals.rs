@@ -219,8 +219,10 @@ impl RedissonClients {
                 testbed.findings.leave("Redisson renews by one more timer: they multiply, and the model has one");
                 return Ok(false);
             }
-            self.applications.replace(asked, &with_clock(&extra, self.script_clock(client, true, step)));
-            self.pass_and_follow(client, &extra, step.place(), testbed)?;
+            let clock = self.script_clock(client, true, step);
+            let extra = with_clock(&extra, clock);
+            self.applications.replace(asked, &extra);
+            self.pass_and_follow(client, &extra, (step.place(), clock), testbed)?;
             testbed
                 .findings
                 .note(|| format!("{} renews by one more timer: {}", client_name(client), shown(&extra, self.commands)));

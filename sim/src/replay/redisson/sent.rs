@@ -79,6 +79,7 @@ impl RedissonClients {
         }
         // With one connection what was sent first has to pass first.
         let is_next = |held: &HeldCommand| self.config.is_split() || self.is_first(asked, held);
+        let is_sent = found.is_some();
         if let Some(held) = found.filter(is_next) {
             testbed.findings.compared += 1;
             let set = with_clock(&held, clock);
@@ -91,7 +92,9 @@ impl RedissonClients {
         let is_busy = !self.unsent(asked).is_empty();
         if limit == Some(0) {
             testbed.findings.leave("at the very instant of its wait limit a thread asks here, and Redisson's gives up");
-        } else if is_busy && (has_more_to_ask(&step.before.clients[asked], thread) || self.is_confirming(client)) {
+        } else if is_busy && (has_more_to_ask(&step.before.clients[asked], thread) || self.is_confirming(client))
+            || is_sent && is_of_watchdog && goes_to_next_part(&step.before.clients[asked])
+        {
             testbed
                 .findings
                 .leave("Redisson sends two requests over its one connection in another order than the history");
@@ -235,6 +238,13 @@ impl RedissonClients {
                 testbed.findings.leave("Redisson subscribes on the new master at once, and here it does later");
                 return Ok(());
             }
+            if held != NOTHING
+                && self.lost_subscriptions.contains(&client)
+                && self.unsent(asked).iter().all(is_subscription)
+            {
+                testbed.findings.leave("Redisson connects for messages to a master that is back at times of its own");
+                return Ok(());
+            }
             let goes_on = |thread: &ThreadState| thread.phase == Phase::NextPart && thread.may_wake_now;
             if held != NOTHING && state.threads.iter().any(goes_on) {
                 testbed.findings.leave("Redisson begins anew at once after an error, and here time passes");
@@ -283,6 +293,14 @@ fn has_more_to_ask(client: &ClientState, asking: Option<u8>) -> bool {
         None => client.later_renewals_due_in.first() == Some(&0),
     };
     is_renewal_due || others.map(|(_, thread)| thread).any(may_ask)
+}
+
+/// Whether a client is inside a call about several parts, and has sent its request about the next one when the last one was answered.
+fn goes_to_next_part(client: &ClientState) -> bool {
+    let goes_on = |thread: &ThreadState| {
+        matches!(thread.phase, Phase::NextPart | Phase::GivingBack | Phase::SettingTtl | Phase::Undoing)
+    };
+    client.threads.iter().any(goes_on)
 }
 
 /// Whether a thread was refused by a node that stands still by now, or is no master any more: in the model it subscribes once that
