@@ -107,8 +107,12 @@ mutants! {
     ClientWinsTies,
     /// A master whose last save failed writes all the same.
     RefusingMasterWrites,
-    /// A node whose slot is being moved answers also a request of which it has not all keys.
+    /// A node whose slot is being moved answers also a release of which it has not all keys.
     MovingSlotReleases,
+    /// The same of an acquire, and of a waiter who leaves the queue.
+    MovingSlotGrants,
+    /// The same of a renewal.
+    MovingSlotRenews,
     /// The replica of the old master has what the new one of a slot has.
     MoveReachesReplica,
     /// A subscription to a channel of a slot outlives its move.

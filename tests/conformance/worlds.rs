@@ -172,6 +172,53 @@ lose_message = 1
 force_release = 1
 "#;
 
+/// The same of a kind whose requests name several keys, without a replica.
+const MOVED_KEYS: &str = r#"
+story = "The slot of the lock is moved, and requests of several keys are refused meanwhile."
+lock = "KIND"
+[time]
+lease = 3
+renew_every = 1
+hold_at_most = 4
+TIME
+[clients]
+count = 2
+acquires = 3
+CLIENTS
+[cluster]
+channels = "global"
+[faults]
+move_slot = 1
+crash_client = 1
+pause_client = 1
+lose_message = 1
+force_release = 1
+"#;
+
+/// `LOCKSTEP_WORLD_HISTORIES` asks for another number of histories of each kind.
+#[test]
+fn random_histories_of_kinds_whose_requests_name_several_keys_agree_while_their_slot_moves() {
+    const CASES: u32 = 6;
+    let cases = from_environment("LOCKSTEP_WORLD_HISTORIES", CASES);
+    let has_several = |kind: &&LockKind| kind.facts().has_one_slot() && !kind.facts().acquires_by_one_key();
+    let worlds = LockKind::ALL.iter().filter(has_several).map(|kind| {
+        let (time, clients) = match kind.facts() {
+            facts if facts.sharing.is_there() => ("", "threads = 2"),
+            facts if facts.queue.is_there() => ("queue_wait = 5\nwait_limit = 4", ""),
+            _ => ("", "max_holds = 2"),
+        };
+        let text = MOVED_KEYS.replace("TIME", time).replace("CLIENTS", clients).replace(KIND, kind.name());
+        Scenario::parse("moved-keys", &text).unwrap_or_else(|error| panic!("{error}"))
+    });
+    let worlds: Vec<_> = worlds.collect();
+    assert_eq!(worlds.len(), 3, "a queue, readers, a counter");
+    for_every_version(|version| {
+        for (seed, world) in (0..).zip(&worlds) {
+            assert_fuzz_agrees(version, &on(version, world.clone()), FuzzOptions { cases, seed });
+        }
+    });
+}
+
 const TWO_NAMES: &str = r#"
 story = "Two locks that one renewal carries, and another program that stores a string under their names."
 lock = "KIND"

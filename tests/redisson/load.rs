@@ -209,7 +209,7 @@ const ACQUIRES: &str = "a later acquire of that client is granted, and its maste
 const RENEWALS: &str = "renewals of the long hold, beside as many as one timer can send";
 
 /// Why a load without a fault shows nothing of an exhibit.
-const NEED_A_FAULT: [(&str, &str); 24] = [
+const NEED_A_FAULT: [(&str, &str); 25] = [
     ("B8", "a failover, and a client that asks for the number of replicas while the new master has none yet"),
     (
         "C8",
@@ -269,6 +269,10 @@ const NEED_A_FAULT: [(&str, &str); 24] = [
     ),
     ("S1", "an operator has to move the slot of the lock while it is held"),
     ("S2", "an operator has to move the slot of the lock while a thread waits for it"),
+    (
+        "S3",
+        "the slot of the lock has to be moving for longer than the watchdog timeout while somebody reads, 30 s by default",
+    ),
     ("R1", "the reply to an acquire that Redis has executed has to be lost, or later than the response timeout"),
 ];
 

@@ -27,6 +27,18 @@ const NESTED: &str = "lock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 1\nwa
 /// They spin, and have no channel: a release names the lock and its receipt, or the lock alone where there are no receipts.
 const SPINS: &str = "lock = 'spin'\n[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 2\npoll_every = 1";
 
+/// A reader's requests name the prefix of its holds as well, and a writer's do not.
+const READS: &str = "lock = 'read-write'\n[time]\nlease = 3\nrenew_every = 1\nwait_limit = 0\nhold_at_most = 4";
+/// An acquire names the queue, and the deadlines of those in it.
+const QUEUES: &str =
+    "lock = 'fair'\n[time]\nlease = 3\nrenew_every = 1\nqueue_wait = 5\nwait_limit = 4\nhold_at_most = 2";
+/// An acquire names the counter of its tokens.
+const COUNTS: &str = "lock = 'fenced'\n[time]\nlease = 3\nrenew_every = 1\nwait_limit = 0\nhold_at_most = 2";
+/// One hash for all values.
+const VALUES: &str = "lock = 'value-multi'\n[time]\nlease = 3\nrenew_every = 1\nwait_limit = 0\nhold_at_most = 2";
+
+const EVERY_WORLD: [&str; 8] = [WAITS, TRIES, SPINS, NESTED, READS, QUEUES, COUNTS, VALUES];
+
 const MOVE: Action = Action::MoveSlot { node: 0 };
 const FINISH: Action = Action::FinishMove { node: 0 };
 const ACQUIRE: Action = Action::Acquire { client: 0, thread: 0 };
@@ -40,17 +52,30 @@ const WAIT_OF_B: [Action; 3] = [
 fn world(keys: &str, profile: &str, server: &ServerProgram, channels: Channels) -> Scenario {
     let channels = match channels {
         Channels::Sharded => "[cluster]\nchannels = 'sharded'\n",
-        Channels::Global if keys == WAITS => "[cluster]\nchannels = 'global'\n",
+        Channels::Global if [WAITS, QUEUES].contains(&keys) => "[cluster]\nchannels = 'global'\n",
         Channels::Global => "",
     };
-    let holds = if keys == NESTED { 2 } else { 1 };
+    let more = match keys {
+        NESTED => "max_holds = 2",
+        READS => "threads = 2",
+        _ => "",
+    };
     let text = format!(
-        "story = 'A slot is moved.'\n{keys}\n[clients]\ncount = 2\nacquires = 3\nmax_holds = {holds}\n{channels}[protocol]\nprofile = '{profile}'\n\
+        "story = 'A slot is moved.'\n{keys}\n[clients]\ncount = 2\nacquires = 3\n{more}\n{channels}[protocol]\nprofile = '{profile}'\n\
          [faults]\nmove_slot = 1"
     );
     let scenario = Scenario::parse("moved-slot", &text).unwrap_or_else(|error| panic!("{error}"));
     let config = suited(&scenario.config, server);
     Scenario { config, ..scenario }
+}
+
+/// Whether the model has this kind of lock with the protocol of this version.
+fn has_version(keys: &str, version: &str) -> bool {
+    match keys {
+        VALUES => version == "4.7.0",
+        READS | QUEUES | COUNTS => version != "3.15.6",
+        _ => true,
+    }
 }
 
 /// The channels by which a version publishes on a server.
@@ -66,11 +91,13 @@ fn redisson_does_what_the_clients_of_the_model_do_while_a_slot_is_moved() {
     let all: Vec<_> = servers
         .iter()
         .flat_map(|server| versions.into_iter().map(move |version| (server, version)))
-        .flat_map(|(server, version)| [WAITS, TRIES, SPINS, NESTED].map(|keys| (server, version, keys)))
+        .flat_map(|(server, version)| EVERY_WORLD.map(|keys| (server, version, keys)))
+        .filter(|(_, (_, version), keys)| has_version(keys, version))
         .collect();
     let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES);
     let ends = at_once(&all, |(server, (profile, version), keys)| {
-        let channels = if *keys == WAITS { channels_of(version, server) } else { Channels::Global };
+        let waits = [WAITS, QUEUES].contains(keys);
+        let channels = if waits { channels_of(version, server) } else { Channels::Global };
         let scenario = world(keys, profile, server, channels);
         let found = histories_on(server, &scenario, redisson(version), cases, 1);
         let found = found.unwrap_or_else(|error| panic!("{version} on {server}: {keys}: {error}"));
@@ -107,6 +134,22 @@ fn redisson_contradicts_a_move_that_refuses_no_release_and_one_that_ends_no_subs
     let found = difference(Some(Mutant::MovedSubscriptionLives), WAITS, &hears).expect("it has ended");
     let words = (found.what.as_str(), found.model.as_str(), found.redis.as_str());
     assert_eq!(words, ("subscriptions of B", "0 ended", "1 ended"));
+}
+
+/// The rules of [`Mutant::MovingSlotGrants`] and [`Mutant::MovingSlotRenews`].
+#[test]
+fn redisson_contradicts_a_move_that_refuses_no_acquire_and_no_renewal_of_several_keys() {
+    let reads = Action::Acquire { client: 0, thread: 1 };
+    for (keys, acquire) in [(READS, reads), (COUNTS, ACQUIRE)] {
+        assert_eq!(difference(None, keys, &[MOVE, acquire]), None, "{keys}");
+        let found = difference(Some(Mutant::MovingSlotGrants), keys, &[MOVE, acquire]).expect("it is refused");
+        assert_eq!((found.what.as_str(), found.redis.as_str()), ("reply", "try again"), "{keys}");
+    }
+    let renewed = [reads, MOVE, Action::Tick, Action::Renew { client: 0 }];
+    assert_eq!(difference(None, READS, &renewed), None);
+    let found = difference(Some(Mutant::MovingSlotRenews), READS, &renewed).expect("it is refused");
+    let words = (found.what.as_str(), found.model.as_str(), found.redis.as_str());
+    assert_eq!(words, ("reply", "renewed", "try again"));
 }
 
 /// As `finally` does: each `unlock()` is refused, and none is left to renew.

@@ -128,7 +128,7 @@ fn each_wrong_rule_is_noticed_by_the_property_that_guards_it() {
 
 /// A rule that lets a client win every tie, or a node write that refuses to, hides what is broken: with the right rule the
 /// property is violated, with the wrong one it holds.
-const HIDDEN_BY: [(Mutant, &str, Property); 16] = [
+const HIDDEN_BY: [(Mutant, &str, Property); 17] = [
     (Mutant::ClientWinsTies, "held-for-exactly-the-lease", Property::OneBeliever),
     (Mutant::ClientWinsTies, "plain-held-for-exactly-the-lease", Property::OneBeliever),
     (Mutant::ClientWinsTies, "renewed-exactly-at-the-lease", Property::RenewedWhileHeld),
@@ -143,6 +143,7 @@ const HIDDEN_BY: [(Mutant, &str, Property); 16] = [
     (Mutant::NoReplicaStays, "partition-keeps-a-replica", Property::OneBeliever),
     (Mutant::SlackIgnored, "old-master-counts-too-late", Property::OneBeliever),
     (Mutant::MovingSlotReleases, "moved-slot-refuses-the-release", Property::CountsAgree),
+    (Mutant::MovingSlotRenews, "read-write-moved-slot-ends-a-read", Property::OneBeliever),
     (Mutant::MoveReachesReplica, "failover-while-the-slot-moves", Property::OneBeliever),
     (Mutant::MovedSubscriptionLives, "moved-slot-silences-its-waiters", Property::NoSleepingWaiter),
 ];
@@ -166,8 +167,10 @@ const NOTICED_BY_LAWS: [Mutant; 5] = [
     Mutant::LateReplicaLosesNothing,
 ];
 
-/// What a history by hand shows: `hand_overs` and `followers`. In whole worlds other deaths lead to the same.
-const NOTICED_BY_HAND: [Mutant; 2] = [Mutant::FailoverRewritesFile, Mutant::DeadReplicaIsTold];
+/// What a history by hand shows: `hand_overs`, `followers` and `slot_moves`. In whole worlds other deaths lead to the same, and who is not
+/// granted the lock breaks nothing.
+const NOTICED_BY_HAND: [Mutant; 3] =
+    [Mutant::FailoverRewritesFile, Mutant::DeadReplicaIsTold, Mutant::MovingSlotGrants];
 
 #[test]
 fn every_rule_that_can_be_broken_is_broken_here() {

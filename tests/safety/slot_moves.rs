@@ -1,6 +1,8 @@
 //! The slot of the lock is moved to another master: histories that are worked out by hand (docs/facts/cluster.md).
 
-use lockstep_model::trace::{SlotMove, State, SubscriptionState};
+use lockstep_model::client::Phase;
+use lockstep_model::mutants::Mutant;
+use lockstep_model::trace::{KeySlot, SlotMove, State, SubscriptionState, Trace};
 use lockstep_model::{Action, Config, Reply};
 
 use crate::by_hand::{history, is_refused, last, last_answer, scenario_of};
@@ -39,6 +41,14 @@ fn world(lock: &str, time: &str, rest: &str) -> Config {
 
 fn alone(lock: &str) -> Config {
     world(lock, "wait_limit = 0\nrenew_every = 1", "[faults]\nforeign_release = 1")
+}
+
+fn read_write() -> Config {
+    scenario_of(
+        "story = 'A slot is moved.'\nlock = 'read-write'\n[time]\nlease = 3\nwait_limit = 0\nrenew_every = 1\n[clients]\ncount = 2\n\
+         threads = 2\n[faults]\nmove_slot = 1\n",
+    )
+    .config
 }
 
 fn slot_move(state: &State) -> Option<SlotMove> {
@@ -83,6 +93,74 @@ fn what_is_refused_depends_on_the_keys_that_a_release_names() {
         let config = world(lock, "wait_limit = 0", &rest);
         assert_eq!(last_answer(&history(&config, &[ACQUIRE, MOVE, RELEASE])), expected, "{lock}, {profile}");
     }
+}
+
+/// An acquire of a fair lock names the queue too, one of a fenced lock its counter, and one of a reader the prefix of its holds, which never
+/// exists; a writer names the lock alone.
+#[test]
+fn an_acquire_of_several_keys_is_served_while_all_of_them_exist() {
+    let (writer, reader) = (ACQUIRE, Action::Acquire { client: 1, thread: 1 });
+    let (fair, sharded) = ("lock = 'fair'", "channels = 'sharded'\n[faults]");
+    let queues = world(fair, "queue_wait = 9\nhold_at_most = 2", sharded);
+    let again = Action::Acquire { client: 0, thread: 0 };
+    for (config, actions, expected) in [
+        (&queues, vec![MOVE, ACQUIRE], Reply::TryAgain),
+        (&queues, vec![ACQUIRE, MOVE, ACQUIRE_OF_B], Reply::TryAgain),
+        (
+            &queues,
+            [&[ACQUIRE][..], &WAIT_OF_B[..2], &[MOVE, WAIT_OF_B[2]]].concat(),
+            Reply::Busy { remaining_ticks: Some(3) },
+        ),
+        (&alone("lock = 'fenced'"), vec![MOVE, ACQUIRE], Reply::TryAgain),
+        (&alone("lock = 'fenced'"), vec![ACQUIRE, RELEASE, MOVE, ACQUIRE_OF_B], Reply::TryAgain),
+        (&alone("lock = 'fenced'"), vec![ACQUIRE, MOVE, ACQUIRE_OF_B], Reply::Busy { remaining_ticks: Some(3) }),
+        (&read_write(), vec![MOVE, reader], Reply::TryAgain),
+        (&read_write(), vec![writer, MOVE, Action::Acquire { client: 0, thread: 1 }], Reply::TryAgain),
+        (&read_write(), vec![MOVE, writer], Reply::Acquired),
+        (&alone("lock = 'value-multi'"), vec![MOVE, again], Reply::Acquired),
+    ] {
+        assert_eq!(last_answer(&history(config, &actions)), expected, "{actions:?}");
+        if expected == Reply::TryAgain {
+            let served = config.with_mutant(Mutant::MovingSlotGrants);
+            assert_ne!(last_answer(&history(&served, &actions)), expected, "{actions:?}");
+        }
+    }
+}
+
+/// Its place is there until its deadline.
+#[test]
+fn a_waiter_leaves_a_queue_while_its_slot_is_moved_and_one_whose_request_is_refused_stays() {
+    let config =
+        world("lock = 'fair'", "queue_wait = 9\nwait_limit = 3\nhold_at_most = 3", "channels = 'sharded'\n[faults]");
+    let queued = [&[ACQUIRE][..], &WAIT_OF_B, &[MOVE]].concat();
+    let gives_up = Action::GiveUp { client: 1, thread: 0 };
+    let left = history(&config, &[&queued[..], &[TICK, TICK, TICK, gives_up]].concat());
+    assert_eq!((last_answer(&left), has_queue(&left)), (Reply::LeftQueue, false));
+    let asks = Action::WakeByTimer { client: 1, thread: 0 };
+    let refused = history(&config, &[&queued[..], &[TICK, TICK, TICK, asks]].concat());
+    assert_eq!((last_answer(&refused), has_queue(&refused)), (Reply::Busy { remaining_ticks: Some(0) }, true));
+    let gone = history(&config, &[&queued[..], &[TICK, TICK, TICK, Action::Expire { node: 0 }, asks]].concat());
+    assert_eq!((last_answer(&gone), has_queue(&gone)), (Reply::TryAgain, true));
+    assert_eq!(last(&gone).clients[1].threads[0].phase, Phase::Idle);
+}
+
+fn has_queue(history: &Trace) -> bool {
+    last(history).nodes[0].stored.keys.iter().any(|key| key.slot == KeySlot::Queue)
+}
+
+/// That of a reader is refused for as long as the slot moves, and that of a writer is not.
+#[test]
+fn a_reader_is_not_renewed_while_its_slot_is_moved() {
+    let config = read_write();
+    let reads = [Action::Acquire { client: 1, thread: 1 }, MOVE, TICK];
+    let renewed = [&reads[..], &[Action::Renew { client: 1 }]].concat();
+    assert_eq!(last_answer(&history(&config, &renewed)), Reply::TryAgain);
+    let served = config.with_mutant(Mutant::MovingSlotRenews);
+    assert_eq!(last_answer(&history(&served, &renewed)), Reply::Renewed);
+    assert_eq!(last_answer(&history(&config, &[ACQUIRE, MOVE, TICK, RENEW])), Reply::Renewed);
+    let over =
+        [&reads[..], &[Action::Renew { client: 1 }, Action::FinishMove { node: 0 }, TICK, Action::Renew { client: 1 }]];
+    assert_eq!(last_answer(&history(&config, &over.concat())), Reply::Renewed, "it is tried again");
 }
 
 /// Also of a thread that does not hold: the keys are looked at before the script is run.

@@ -75,6 +75,13 @@ pub trait Lock:
     /// Everybody who holds, each with mode and count. None: the lock is free.
     fn holders(&self) -> impl Iterator<Item = StoredHold>;
 
+    /// Whether an acquire, a renewal or the end of a wait names several keys and one of them does not exist: a master whose slot is being
+    /// moved refuses it then (docs/facts/cluster.md#while-a-slot-is-moved).
+    fn lacks_key_of(&self, request: LockRequest) -> bool {
+        let _ = request;
+        false
+    }
+
     /// How many holds of this holder are counted, with those that its client has left behind.
     fn holds_of(&self, holder: Holder) -> u8 {
         self.holders().filter(|hold| hold.by.holder == holder).map(|hold| hold.count).max().unwrap_or(0)

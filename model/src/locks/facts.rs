@@ -119,12 +119,14 @@ impl Facts {
         matches!(self.waiting, Waiting::Subscribes)
     }
 
-    /// Whether an acquire and a renewal name one key. Those of other kinds name the keys of queues, readers, counters or values too, or those of
-    /// several locks.
+    /// Whether all its keys are in one slot of one cluster.
+    pub const fn has_one_slot(&self) -> bool {
+        !self.parts.is_there() && !self.masters.are_several()
+    }
+
+    /// Whether an acquire names one key. Those of other kinds name the keys of a queue, of readers or of a counter too.
     pub const fn acquires_by_one_key(&self) -> bool {
-        let has_queue = self.queue.is_there() || self.sharing.is_there();
-        let has_values = self.tokens.is_there() || self.value_sets.is_there();
-        !(has_queue || has_values || self.parts.is_there() || self.masters.are_several())
+        self.has_one_slot() && !self.queue.is_there() && !self.sharing.is_there() && !self.tokens.is_there()
     }
 
     /// Whether a release names more keys than that of the lock: its channel, and the receipt that it leaves.

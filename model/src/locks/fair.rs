@@ -144,6 +144,15 @@ impl Lock for Fair {
         }
     }
 
+    fn lacks_key_of(&self, request: LockRequest) -> bool {
+        let has_queue = self.queue.first().is_some();
+        match request {
+            LockRequest::Acquire(_) => self.is_absent() || !has_queue,
+            LockRequest::LeaveQueue(_) => !has_queue,
+            _ => false,
+        }
+    }
+
     fn holders(&self) -> impl Iterator<Item = StoredHold> {
         self.hold.holders()
     }

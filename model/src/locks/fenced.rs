@@ -92,6 +92,10 @@ impl Lock for Fenced {
         }
     }
 
+    fn lacks_key_of(&self, request: LockRequest) -> bool {
+        matches!(request, LockRequest::Acquire(_)) && (self.is_absent() || self.counter == 0)
+    }
+
     fn holders(&self) -> impl Iterator<Item = StoredHold> {
         self.hold.holders()
     }

@@ -323,6 +323,12 @@ impl Lock for ReadWrite {
         }
     }
 
+    /// What a reader sends names the prefix of its holds, or of all, and no key has that name.
+    fn lacks_key_of(&self, request: LockRequest) -> bool {
+        let (LockRequest::Acquire(by) | LockRequest::Renew(by)) = request else { return false };
+        by.holder.thread() == READER
+    }
+
     fn holders(&self) -> impl Iterator<Item = StoredHold> {
         let Self { mode, writer, writes, remaining, .. } = *self;
         let writing = (mode == Some(Held::Write)).then(|| StoredHold {

@@ -3,8 +3,8 @@
 use super::conditions::{
     always, asks_one_master, can_be_demoted, can_be_fenced_off, can_enter_master_lock_again, can_find_no_key,
     can_hold_twice, can_keep_released, can_lose_grant, can_lose_master_lock, can_meet_a_key, can_reenter,
-    can_renew_in_vain, counts_replicas, extends_in_rounds, has_queue, is_contended, overwrites_keys, refuses_writes,
-    renews_several,
+    can_renew_in_vain, counts_replicas, extends_in_rounds, has_queue, is_contended, leaves_queue_while_moving,
+    overwrites_keys, refuses_writes, renews_several,
 };
 use crate::action::ActionKind;
 use crate::config::calls::InterruptedAcquire;
@@ -125,6 +125,7 @@ impl ActionKind {
                 (ReplyKind::Acquired, asks_one_master),
                 (ReplyKind::Busy, |config| is_contended(config) && asks_one_master(config)),
                 (ReplyKind::WrongType, overwrites_keys),
+                (ReplyKind::TryAgain, Config::refuses_acquires_while_moving),
                 // A round begins, and nobody is asked yet.
                 (ReplyKind::Done, Config::asks_masters),
             ],
@@ -132,6 +133,7 @@ impl ActionKind {
             Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => &[
                 (ReplyKind::Acquired, |config| is_contended(config) && asks_one_master(config)),
                 (ReplyKind::Busy, |config| is_contended(config) && asks_one_master(config)),
+                (ReplyKind::TryAgain, |config| is_contended(config) && config.refuses_acquires_while_moving()),
                 (ReplyKind::Done, Config::asks_masters),
             ],
             Self::AskMaster | Self::ArriveLate => &[
@@ -180,6 +182,7 @@ impl ActionKind {
                 (ReplyKind::Done, |config| is_contended(config) && !config.queues()),
                 (ReplyKind::LeftQueue, |config| is_contended(config) && config.queues()),
                 (ReplyKind::Unreachable, |config| config.can_be_unreachable() && config.queues()),
+                (ReplyKind::TryAgain, leaves_queue_while_moving),
             ],
             Self::Confirm => {
                 &[(ReplyKind::Acknowledged, always), (ReplyKind::TooFewReplicas, Config::can_lack_replicas)]
@@ -252,6 +255,7 @@ impl ActionKind {
                 (ReplyKind::RenewalMissed, |config| can_lose_grant(config) && asks_one_master(config)),
                 (ReplyKind::RenewedInPart, |config| can_lose_grant(config) && renews_several(config)),
                 (ReplyKind::RenewalFailed, Config::has_failing_renewals),
+                (ReplyKind::TryAgain, Config::refuses_renewals_while_moving),
                 (ReplyKind::WrongType, overwrites_keys),
                 (ReplyKind::NothingToRenew, |config| {
                     config.protocol.renewal_timer != RenewalTimer::PerLock && asks_one_master(config)
@@ -270,6 +274,7 @@ impl ActionKind {
                 }),
                 (ReplyKind::LeftQueue, |config| is_contended(config) && config.leaves_queue_interrupted()),
                 (ReplyKind::Unreachable, |config| config.can_be_unreachable() && config.leaves_queue_interrupted()),
+                (ReplyKind::TryAgain, |config| leaves_queue_while_moving(config) && config.leaves_queue_interrupted()),
             ],
             Self::HearMaster
             | Self::Discover

@@ -52,6 +52,11 @@ pub(super) const fn can_keep_released(config: &Config) -> bool {
     can_forget(config) || is_late || releases_any(config) || config.has_bare_extend() || config.names_values()
 }
 
+/// Whether a waiter may leave a queue that is gone by then, or not there yet, while its slot is moved.
+pub(super) fn leaves_queue_while_moving(config: &Config) -> bool {
+    config.refuses_acquires_while_moving() && config.queues() && is_contended(config)
+}
+
 /// Whether a release frees the lock of whoever holds it.
 pub(super) const fn releases_any(config: &Config) -> bool {
     matches!(config.protocol.release, ReleaseRule::Delete)

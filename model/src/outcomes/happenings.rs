@@ -81,7 +81,7 @@ impl Happening {
             }
             Self::AcquireFailed => config.is_split() && (config.can_refuse_writes() || config.can_abandon()),
             Self::WriteRefused => {
-                let is_moving = config.refuses_releases_while_moving();
+                let is_moving = config.refuses_releases_while_moving() || config.refuses_acquires_while_moving();
                 is_moving || counts_replicas(config) || refuses_writes(config) || can_be_demoted(config)
             }
             Self::TwoMasters => config.can_demote(),

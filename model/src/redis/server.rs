@@ -136,6 +136,14 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// what was renewed before it stays renewed (docs/facts/redisson.md#several-locks-in-one-renewal). `None`: it cannot be
     /// executed yet.
     pub(crate) fn renew_batch(&mut self, node: u8, client: u8, batch: RenewalBatch) -> Option<BatchAnswer> {
+        let lacks_key = |thread| {
+            let request = LockRequest::Renew(Requester::of(Holder::new(client, thread)));
+            self.lacks_keys_of(node, request)
+        };
+        if batch.threads().any(lacks_key) {
+            self.notes.happened(Happening::WriteRefused);
+            return Some(BatchAnswer { reply: Reply::TryAgain, missed: RenewalBatch::EMPTY });
+        }
         let before = self.group.node(node).stored;
         let (mut lock, mut writes) = (before.lock, Writes::NONE);
         let (mut missed, mut failed) = (RenewalBatch::EMPTY, None);

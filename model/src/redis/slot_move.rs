@@ -2,7 +2,8 @@
 //!
 //! A slot is moved key by key. Each key is at one of the two masters meanwhile, and the old one sends clients on who ask for a key that it
 //! does not have. So both are one node here. But neither has all keys of a release, which names its channel and its receipt, and these do
-//! not exist: so the release is refused (`TRYAGAIN`). Source: docs/facts/cluster.md#while-a-slot-is-moved.
+//! not exist: so the release is refused (`TRYAGAIN`), and so is each request of several keys of which one does not exist.
+//! Source: docs/facts/cluster.md#while-a-slot-is-moved.
 //!
 //! What the new master writes does not reach the replica of the old one. Nobody tells that replica of the move: if it is promoted, it is
 //! the master of the whole slot, and what is at the new master is lost (#a-failover-while-a-slot-is-moved). At the end of the move this
@@ -73,17 +74,22 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     /// Whether a node refuses this request because it has some of its keys and not all.
     pub(super) fn lacks_keys_of(&self, node: u8, request: LockRequest) -> bool {
-        let names_several = match request {
+        let node = self.group.node(node);
+        if !node.moves_slot() {
+            return false;
+        }
+        let (lacks, mutant) = match request {
             LockRequest::Release(requester) => {
                 let own = self.config.settings_of(requester.holder.client()).protocol;
-                Y::Lock::FACTS.releases_several_keys(own.receipts)
+                (Y::Lock::FACTS.releases_several_keys(own.receipts), Mutant::MovingSlotReleases)
             }
-            LockRequest::Force => Y::Lock::FACTS.publishes(),
-            LockRequest::Acquire(_) | LockRequest::SetTtl(_) | LockRequest::Renew(_) | LockRequest::LeaveQueue(_) => {
-                false
+            LockRequest::Force => (Y::Lock::FACTS.publishes(), Mutant::MovingSlotReleases),
+            LockRequest::Renew(_) => (node.stored.lock.lacks_key_of(request), Mutant::MovingSlotRenews),
+            LockRequest::Acquire(_) | LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) => {
+                (node.stored.lock.lacks_key_of(request), Mutant::MovingSlotGrants)
             }
         };
-        self.group.node(node).moves_slot() && names_several && !self.config.is_mutated(Mutant::MovingSlotReleases)
+        lacks && !self.config.is_mutated(mutant)
     }
 
     /// Whether what is written here goes to the new master of the slot, and so not to the replica of the old one. The first key that does

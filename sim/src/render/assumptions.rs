@@ -38,7 +38,7 @@ pub fn assumptions(config: &Config) -> Vec<String> {
         ),
         (
             config.some_client(Config::refuses_releases_while_moving),
-            "a caller whose release is refused while a slot is moved gives up at once (Redisson asks again for 5 to 6 s)",
+            "a caller whose request is refused while a slot is moved gives up at once (Redisson asks again for 5 to 6 s)",
         ),
         (faults.move_slot > 0, "the new master of a slot does not fail before the move is over"),
         (

@@ -168,9 +168,9 @@ impl Code {
                  count = 4, threads = 2, replicas = 2, replicas = 1 with more than three groups, with slow_reply, late_ask, restart_node, pause_node, refuse_writes, break_link, hand_over, wait_for, min_replicas or lock_delay, mode = \"split\", named_lease, reentry_lease, lock_objects = \"shared\", interrupted_wait = \"swallow\", crash_thread, start_client, foreign_release, \
                  interrupt, client_clock_jump, persist_key or cut_link; Redisson's lock on several masters (redisson-red) together with a wait_limit other than 0, late_ask, pause_node, \
                  timers that multiply, missed_renewal = \"tell-holder\", stops_at = \"validity\" beside a watchdog, max_holds above 1 beside one with partial_release = \"ignore\" (also of profile = \"redisson-3.43\"), or a profile that is not redisson-3.43, 3.52, 4.3 or 4.7; stops_at = \"validity\" together with named_lease, reentry_lease or hold_for_ever; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
-                 move_slot together with a lock that has a queue, readers, fencing tokens, several values, parts or masters, mode = \"split\", names = 2, \
+                 move_slot together with a lock of several parts or masters, with replicas and a lock that has a queue, readers or fencing tokens, mode = \"split\", names = 2, \
                  subscribe_to = \"replica\", replicas = 2, wait_for, min_replicas, restart_node, kill_node, shutdown_node, cut_link, pause_node, hand_over, \
-                 refuse_writes, break_link, clock_jump, vanish_key or persist_key, and channels = \"sharded\" together with replicas; \
+                 refuse_writes, break_link, clock_jump, vanish_key, vanish_token or persist_key, and channels = \"sharded\" together with replicas; \
                  min_replicas together with ttls = \"relative\"; cut_together together with \
                  restart_node or promote = \"most-data\"; shutdown_timeout together with cut_link; names = 2 together with a \
                  split network, a wait_limit other than 0, a [resource], force_release, vanish_key, persist_key or \

@@ -16,7 +16,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .note("remove `channels`, or let a slot be moved: move_slot = 1 in [faults]");
         return;
     }
-    if kind.facts().acquires_by_one_key() {
+    if kind.facts().has_one_slot() {
         note_channels(parts, top, sections, kind.facts());
     }
     note_not_yet(parts, top, sections, (kind.facts(), faults));
@@ -53,14 +53,14 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, (fact
         let reason = format!("{what} together with a slot that is moved is not modelled yet");
         Contradiction::not_yet(section, key, &reason).with(moved.clone(), "the slot of the lock is moved").note(help);
     };
-    if !facts.acquires_by_one_key() {
+    if !facts.has_one_slot() {
         let reason = format!(
-            "a slot that is moved is not modelled yet for a {} lock: its acquire names several keys",
+            "a slot that is moved is not modelled yet for a {} lock: its keys are in several slots, or on several masters",
             facts.name
         );
         Contradiction::not_yet(top, "lock", &reason)
             .with(moved.clone(), "the slot of the lock is moved")
-            .note(&format!("use {}", kinds_with(Facts::acquires_by_one_key)));
+            .note(&format!("use {}", kinds_with(Facts::has_one_slot)));
     }
     if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
         beside(&sections.network, "mode", "a split network", "use mode = \"atomic\"");
@@ -76,7 +76,11 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, (fact
         }
     }
     if let Some(cluster) = parts.cluster {
-        if cluster.replicas > 1 {
+        if cluster.replicas > 0 && facts.has_one_slot() && !facts.acquires_by_one_key() {
+            let what = format!("a replica of a {} lock, whose keys may be at both masters,", facts.name);
+            let help = format!("use replicas = 0, or {}", kinds_with(Facts::acquires_by_one_key));
+            beside(&sections.cluster, "replicas", &what, &help);
+        } else if cluster.replicas > 1 {
             beside(&sections.cluster, "replicas", "a second replica", "use replicas = 1");
         }
         for (key, is_there) in [("wait_for", cluster.wait_for > 0), ("min_replicas", cluster.min_replicas > 0)] {
@@ -102,6 +106,7 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, (fact
         ("break_link", faults.break_link, "a link that breaks"),
         ("clock_jump", faults.clock_jump, "a clock that jumps"),
         ("vanish_key", faults.vanish_key, "a key that vanishes"),
+        ("vanish_token", faults.vanish_token, "a counter that vanishes"),
         ("persist_key", faults.persist_key, "a key that loses its TTL"),
     ] {
         if budget > 0 {

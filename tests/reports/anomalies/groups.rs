@@ -26,13 +26,17 @@ pub(super) const GROUPS: [AnomalyGroup; 16] = [
     },
     AnomalyGroup {
         heading: "A slot that is moved",
-        about: "An operator moves the slot of the lock to another master of its cluster: releases are refused, subscriptions end unnoticed, \
-                and a replica that is promoted meanwhile has no key.",
+        about: "An operator moves the slot of the lock to another master of its cluster: releases are refused, and what else names several keys, \
+                subscriptions end unnoticed, and a replica that is promoted meanwhile has no key.",
         scenarios: &[
             "failover-while-the-slot-moves",
             "moved-slot-silences-its-waiters",
             "moved-slot-refuses-the-release",
             "spin-moved-slot-refuses-the-release",
+            "read-write-moved-slot-ends-a-read",
+            "read-write-moved-slot-keeps-a-write",
+            "fair-moved-slot-strands-a-waiter",
+            "value-multi-moved-slot",
         ],
     },
     AnomalyGroup {

@@ -83,6 +83,7 @@ const NOT_BESIDE_A_MOVED_SLOT: &[&str] = &[
     "break_link",
     "clock_jump",
     "vanish_key",
+    "vanish_token",
     "persist_key",
     "subscribe_to",
 ];
@@ -182,7 +183,8 @@ impl Said {
 
     /// Whether the slot of the lock may be moved.
     pub(super) fn can_be_moved(&self) -> bool {
-        self.lock().acquires_by_one_key()
+        self.lock().has_one_slot()
+            && (self.lock().acquires_by_one_key() || !self.some("replicas"))
             && !self.is_split()
             && !self.is("replicas", "2")
             && !NOT_BESIDE_A_MOVED_SLOT.iter().any(|key| self.some(key))

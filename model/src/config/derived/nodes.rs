@@ -109,6 +109,16 @@ impl Config {
         self.faults.move_slot > 0 && self.lock.facts().releases_several_keys(self.protocol.receipts)
     }
 
+    /// Whether a node may refuse an acquire because of that: one that names several keys.
+    pub const fn refuses_acquires_while_moving(&self) -> bool {
+        self.faults.move_slot > 0 && !self.lock.facts().acquires_by_one_key()
+    }
+
+    /// Whether a node may refuse a renewal because of that: that of a reader names the prefix of its holds too.
+    pub const fn refuses_renewals_while_moving(&self) -> bool {
+        self.faults.move_slot > 0 && self.shares() && self.time.renew_every.is_some()
+    }
+
     /// Whether the master that a client knows may leave it without an answer.
     pub(crate) const fn can_be_unreachable(&self) -> bool {
         self.faults.deaths_of_nodes() > 0 || self.can_stall_writes()

@@ -145,8 +145,8 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "a whole number from 0 to 1",
         "0",
         "an operator moves the slot of the lock to another master of its cluster (`redis-cli --cluster reshard`): until that is over a \
-         request that names several keys, such as a release, is refused (`TRYAGAIN`; the caller gets an exception, in Redisson after 5 to 6 s), and \
-         acquires and renewals are served; what is \
+         request that names several keys of which one does not exist, such as a release, is refused (`TRYAGAIN`; the caller gets an exception, in Redisson \
+         after 5 to 6 s), and others are served, such as most acquires and renewals (docs/facts/cluster.md); what is \
          written once the keys have moved does not reach the replica of the old master, which knows nothing of the move if it is promoted. \
          Valkey 9, which tells its replicas of a move, and its moves in one step (`CLUSTER MIGRATESLOTS`) are not modelled",
     ),

@@ -263,21 +263,22 @@ mod tests {
             let first = group.members[0].node.in_cluster().expect("it is in one").announced();
             let ways: Vec<_> = group.ways_to_other_masters().map(|(_, port)| port).collect();
             let [other, third] = ways[..] else { panic!("{program}: {ways:?}") };
-            assert_owners(&group, [first, other, third], &program);
+            assert_slots(&group, [first, other, third], &program);
             group.move_slot(0, LOCK).unwrap();
             group.finish_move(0).unwrap();
-            assert_owners(&group, [other, other, third], &program);
+            assert_slots(&group, [other, other, third], &program);
         }
     }
 
     /// The ports of the masters that have the slot of the lock, and those of the two that are not moved.
-    fn assert_owners(group: &ServerGroup, wanted: [u16; 3], program: &ServerProgram) {
+    fn assert_slots(group: &ServerGroup, wanted: [u16; 3], program: &ServerProgram) {
         let slot = group.members[0].node.slot_of(LOCK).unwrap();
-        let masters = [("the master".to_owned(), &group.members[0].node)].into_iter().chain(group.named_other_masters());
+        let masters =
+            [("the master".to_owned(), &group.members[0].node)].into_iter().chain(group.named_other_masters());
         for (name, node) in masters {
             let begin = Instant::now();
             loop {
-                let told = [slot, OTHER_SLOT, THIRD_SLOT].map(|slot| node.owner_of(slot).unwrap());
+                let told = [slot, OTHER_SLOT, THIRD_SLOT].map(|slot| node.port_of_slot(slot).unwrap());
                 if told == wanted.map(Some) {
                     break;
                 }

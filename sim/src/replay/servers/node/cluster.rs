@@ -306,7 +306,7 @@ pub fn wait_until_all_have_heard(control: &mut Control, mut others: Vec<&mut Con
 /// # Errors
 /// `Redis`.
 #[cfg(test)]
-pub fn owner_of(control: &mut Control, slot: u16) -> Result<Option<u16>, ReplayError> {
+pub fn port_of_slot(control: &mut Control, slot: u16) -> Result<Option<u16>, ReplayError> {
     // Behind eight other words of the line of a node there are its slots: `5`, `0-4`, and in brackets those that move.
     const WORDS_BEFORE_SLOTS: usize = 8;
 
@@ -315,9 +315,9 @@ pub fn owner_of(control: &mut Control, slot: u16) -> Result<Option<u16>, ReplayE
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         matches!((first.parse(), last.parse()), (Ok::<u16, _>(first), Ok(last)) if (first..=last).contains(&slot))
     };
-    let is_owner = |line: &&str| line.split(' ').skip(WORDS_BEFORE_SLOTS).any(has);
-    let owner = told.lines().find(is_owner).and_then(|line| line.split(' ').nth(1));
-    Ok(owner.and_then(|address| address.split_once('@')?.0.rsplit_once(':')?.1.parse().ok()))
+    let has_slot = |line: &&str| line.split(' ').skip(WORDS_BEFORE_SLOTS).any(has);
+    let address = told.lines().find(has_slot).and_then(|line| line.split(' ').nth(1));
+    Ok(address.and_then(|address| address.split_once('@')?.0.rsplit_once(':')?.1.parse().ok()))
 }
 
 /// How many messages of clients a node has sent to others, or received from them.

@@ -87,8 +87,8 @@ impl ServerNode {
     /// # Errors
     /// `Redis`.
     #[cfg(test)]
-    pub fn owner_of(&self, slot: u16) -> Result<Option<u16>, ReplayError> {
-        cluster::owner_of(&mut self.control(), slot)
+    pub fn port_of_slot(&self, slot: u16) -> Result<Option<u16>, ReplayError> {
+        cluster::port_of_slot(&mut self.control(), slot)
     }
 
     /// The slot of a key, as the node says.
