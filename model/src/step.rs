@@ -60,7 +60,7 @@ pub fn step_into<Y: Layout>(config: &Config, world: &World<Y>, action: Action, a
     {
         return false;
     }
-    let mut context = Context { config, world: next, notes: &mut notes };
+    let mut context = Context { config, world: next, notes: &mut notes, front: 0 };
     let answer = context.with_group_of(action, execute);
     *touched = notes.touched;
     let Some(answer) = answer else { return false };

@@ -7,7 +7,9 @@ use lockstep_redis::locks::read_write::{
 };
 use lockstep_redis::{Call, Names, ReleaseReceipt, Scripts};
 use lockstep_sim::replay::ServerConnection;
-use lockstep_tests::servers::{TestServer, on_every_server};
+use lockstep_tests::servers::{TestServer, for_every_version_at_once, on_every_server};
+use lockstep_tests::slot_cluster::SlotCluster;
+use redis::Value;
 
 use crate::histories::random_histories_of;
 use crate::kinds::{KindProofs, WrongScript};
@@ -22,6 +24,35 @@ pub const PROOFS: KindProofs = KindProofs {
     scenario: |_| None,
     has_every_fault: false,
 };
+
+/// The prefix that it names is a key of its own, which is never there, or the name of the lock (docs/facts/cluster.md).
+#[test]
+fn a_reader_is_renewed_while_its_slot_is_moved_if_the_name_of_its_lock_has_a_hash_tag() {
+    for_every_version_at_once(|server| {
+        let cluster = SlotCluster::start(server, 2, false);
+        let scripts = Scripts::built_in();
+        for script in scripts.iter() {
+            (0..2).for_each(|node| drop(cluster.ask(node, &script.load()).expect("it is loaded")));
+        }
+        for (name, is_served) in [("orders", false), ("orders{1}", true)] {
+            let (names, reader) = (Names::of(name), holder("A"));
+            let slot = names.slot().expect("all its names are in one");
+            let from = cluster.master_of(slot);
+            let acquire = read_write::acquire(&scripts, &names, Access::Read, &reader, lease(60_000)).evalsha();
+            let renew =
+                read_write::renew(&scripts, &names, Access::Read, &reader, lease(60_000), RenewedHolds::Own).evalsha();
+            assert_eq!(cluster.ask(from, &acquire), Ok(Value::Nil), "{name}");
+            cluster.begin_migration(slot, from, 1 - from);
+            let told = match cluster.ask(from, &renew) {
+                Err(error) if error.code() == Some("ASK") => cluster.ask_as_sent(1 - from, &renew),
+                told => told,
+            };
+            assert_eq!(told == Ok(Value::Int(1)), is_served, "{name}: {told:?}");
+            assert!(is_served || told.is_err_and(|error| error.code() == Some("TRYAGAIN")), "{name}");
+            cluster.give_up_migration(slot, from, 1 - from);
+        }
+    });
+}
 
 const WRONG: [WrongScript; 23] = [
     WrongScript {

@@ -101,7 +101,7 @@ fn value(client: &str, round: u64) -> HoldValue {
 #[test]
 fn random_histories_agree_on_every_server() {
     // Each scenario needs servers of its own, and one with every fault is played elsewhere (`worlds`).
-    const SCENARIOS: [&str; 8] = [
+    const SCENARIOS: [&str; 10] = [
         "red-three-masters-three-clients",
         "red-five-masters-two-clients",
         "red-restart-with-fsync",
@@ -110,6 +110,8 @@ fn random_histories_agree_on_every_server() {
         "red-wait-limit-ends",
         "red-extension-loses-majority-never-stops",
         "red-failover-of-one-master",
+        "red-hand-over-of-one-master",
+        "red-delayed-restart-beside-a-replica",
     ];
     random_histories_among(LockKind::Red, |scenario| SCENARIOS.contains(&scenario.name.as_str()));
 }

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use lockstep_model::client::Slot;
 use lockstep_model::config::Faults;
+use lockstep_model::locks::StoringMasters;
+use lockstep_model::mutants::Mutant;
 use lockstep_model::trace::About;
 use lockstep_model::{Action, LockKind};
 use lockstep_sim::fuzz::FuzzOptions;
@@ -24,10 +26,10 @@ fn scenario(name: &str, text: &str) -> Scenario {
     Scenario::parse(name, &text.replace(KIND, kind.name())).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Seven worlds that have every fault between them: a scenario cannot have both a clock that jumps and `WAIT`, nor both
+/// Nine worlds that have every fault between them: a scenario cannot have both a clock that jumps and `WAIT`, nor both
 /// receipts and a clock that jumps or an eviction, a key of a wrong type only on an atomic network, with two lock names, and a
-/// counter of tokens only beside a lock that issues them; an ask of one of several masters only where there are some; and a slot is moved beside few other
-/// faults of nodes. `LOCKSTEP_WORLD_HISTORIES` asks for another number of histories of each, which is smaller where each starts several
+/// counter of tokens only beside a lock that issues them; an ask of one of several masters only where there are some; these have replicas beside
+/// fewer faults; and a slot is moved beside few other faults of nodes. `LOCKSTEP_WORLD_HISTORIES` asks for another number of histories of each, which is smaller where each starts several
 /// servers anew.
 #[test]
 fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
@@ -40,6 +42,12 @@ fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
     let masters =
         LockKind::ALL.iter().find(|kind| kind.facts().masters.are_several()).expect("a kind on several masters");
     worlds.push(scenario("every-fault", &ON_MASTERS.replace(KIND, masters.name())));
+    let on_masters = LockKind::ALL.iter().filter(|kind| kind.facts().masters.are_several());
+    worlds.extend(on_masters.map(|kind| {
+        let is_of_rounds = kind.facts().masters == StoringMasters::Rounds;
+        let own = if is_of_rounds { "[protocol]\nprofile = \"lockstep\"" } else { "" };
+        scenario("masters-with-replicas", &MASTERS_WITH_REPLICAS.replace("PROTOCOL", own).replace(KIND, kind.name()))
+    }));
     worlds.extend([MOVED, MOVED_CHANNELS].map(|text| scenario("every-fault", text)));
     let budgets = worlds.iter().flat_map(|scenario| scenario.config.faults.budgets());
     let there: BTreeSet<_> = budgets.filter(|(_, budget)| *budget > 0).map(|(kind, _)| kind).collect();
@@ -127,6 +135,31 @@ vanish_key = 1
 clock_jump = 1
 "#;
 
+const MASTERS_WITH_REPLICAS: &str = r#"
+story = "A lock on several masters, each with a replica that takes its place when it dies, refuses to write, or runs on."
+lock = "KIND"
+[time]
+lease = 4
+renew_every = 1
+wait_limit = 0
+hold_at_most = 3
+[clients]
+count = 2
+acquires = 2
+[cluster]
+groups = 2
+replicas = 1
+PROTOCOL
+[faults]
+lose_ask = 1
+crash_client = 1
+crash_node = 1
+restart_node = 1
+refuse_writes = 1
+break_link = 1
+hand_over = 1
+"#;
+
 const MOVED: &str = r#"
 story = "The slot of the lock is moved while clients wait, die and are interrupted, and the old master dies."
 lock = "KIND"
@@ -212,9 +245,21 @@ fn random_histories_of_kinds_whose_requests_name_several_keys_agree_while_their_
     });
     let worlds: Vec<_> = worlds.collect();
     assert_eq!(worlds.len(), 3, "a queue, readers, a counter");
+    // What is refused: the acquire of a reader, and of anybody who finds no queue or no lock.
+    let refused = |world: &Scenario| {
+        let thread = u8::from(world.config.shares());
+        [Action::MoveSlot { node: 0 }, Action::Acquire { client: 0, thread }]
+    };
     for_every_version(|version| {
         for (seed, world) in (0..).zip(&worlds) {
-            assert_fuzz_agrees(version, &on(version, world.clone()), FuzzOptions { cases, seed });
+            let world = on(version, world.clone());
+            assert_fuzz_agrees(version, &world, FuzzOptions { cases, seed });
+            let record = |config| recorder::record("moved-keys", "", config, About::Covering, &refused(&world), "");
+            assert_agrees(&mut start(version, &world), &record(&world.config).expect("it can happen"));
+            let wrong = world.config.with_mutant(Mutant::MovingSlotGrants);
+            let told =
+                start(version, &world).replay(&record(&wrong).expect("it can happen"), false).expect("an answer");
+            assert_eq!(told.difference.map(|found| found.redis).as_deref(), Some("try again"), "{version}");
         }
     });
 }

@@ -226,7 +226,14 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
     let mut extending = scenario("red-extension").config;
     (extending.clients.count, extending.cluster.groups) = (1, 2);
     (extending.faults.pause_node, extending.faults.refuse_writes) = (1, 1);
+    let mut handed_over = scenario("redisson-red-failover-of-one-master").config;
+    (handed_over.clients.count, handed_over.cluster.groups) = (1, 2);
+    (handed_over.faults.crash_node, handed_over.faults.hand_over) = (0, 1);
+    let mut renewing_at_demoted = handed_over;
+    renewing_at_demoted.time.renew_every = Some(1);
     vec![
+        ("whoever sets its lease on one of several masters that was demoted", handed_over),
+        ("whoever renews on one of several masters that was demoted", renewing_at_demoted),
         ("whoever extends on a master that stands still, or whose last save failed", extending),
         ("whoever takes a part again that the release before did not get to", left_behind),
         ("whoever takes or gives back parts on a master that was demoted", parts_of_demoted),

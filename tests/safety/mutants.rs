@@ -167,8 +167,8 @@ const NOTICED_BY_LAWS: [Mutant; 5] = [
     Mutant::LateReplicaLosesNothing,
 ];
 
-/// What a history by hand shows: `hand_overs`, `followers` and `slot_moves`. In whole worlds other deaths lead to the same, and who is not
-/// granted the lock breaks nothing.
+/// What a history by hand shows: `hand_overs`, `followers` and `slot_moves`. In whole worlds other deaths lead to the same, and a refused acquire
+/// breaks no property.
 const NOTICED_BY_HAND: [Mutant; 3] =
     [Mutant::FailoverRewritesFile, Mutant::DeadReplicaIsTold, Mutant::MovingSlotGrants];
 

@@ -168,3 +168,14 @@ fn a_bounded_lag_is_kept_to() {
         assert_eq!(told(&exhaust(&scenario, true, None)), told(&exhaust(&scenario, false, None)), "lag {lag}");
     }
 }
+
+/// A caller that takes a refusal for a grant waits until a replica has all that somebody else has written: also what nobody waited for.
+#[test]
+fn what_a_caller_waits_for_that_has_written_nothing_is_kept() {
+    let text = "story = \"s\"\nlock = \"fenced\"\n[time]\nlease = 2\nhold_at_most = 2\n[clients]\ncount = 2\nacquires = 1\n[cluster]\n\
+                replicas = 1\nwait_for = 1\n[network]\ndelay = \"any\"\n[protocol]\ntoken = \"with-grant\"\n[faults]\npersist_key = 1\n";
+    let scenario = Scenario::parse("told-no-ttl", text).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(told(&exhaust(&scenario, true, None)), told(&exhaust(&scenario, false, None)));
+    let compared = steps_of_forms(&scenario.config, 20_000);
+    assert!(compared.as_ref().is_ok_and(|steps| *steps > 1_000), "{compared:?}");
+}

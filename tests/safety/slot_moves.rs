@@ -1,6 +1,7 @@
 //! The slot of the lock is moved to another master: histories that are worked out by hand (docs/facts/cluster.md).
 
 use lockstep_model::client::Phase;
+use lockstep_model::config::Profile;
 use lockstep_model::mutants::Mutant;
 use lockstep_model::trace::{KeySlot, SlotMove, State, SubscriptionState, Trace};
 use lockstep_model::{Action, Config, Reply};
@@ -161,6 +162,8 @@ fn a_reader_is_not_renewed_while_its_slot_is_moved() {
     let over =
         [&reads[..], &[Action::Renew { client: 1 }, Action::FinishMove { node: 0 }, TICK, Action::Renew { client: 1 }]];
     assert_eq!(last_answer(&history(&config, &over.concat())), Reply::Renewed, "it is tried again");
+    let of_2024 = Config { protocol: Profile::Redisson343.protocol(), ..config };
+    assert!(is_refused(&of_2024, &over.concat()), "3.43 renews no more after an error");
 }
 
 /// Also of a thread that does not hold: the keys are looked at before the script is run.

@@ -140,6 +140,7 @@ impl ActionKind {
                 (ReplyKind::Acquired, always),
                 (ReplyKind::Busy, can_meet_a_key),
                 (ReplyKind::SaveFailed, refuses_writes),
+                (ReplyKind::ReadOnly, can_be_demoted),
                 (ReplyKind::Unreachable, Config::can_be_unreachable),
             ],
             Self::SlowReply => &[
@@ -159,12 +160,14 @@ impl ActionKind {
                     config.asks_master_locks() && config.protocol.renewal_timer != RenewalTimer::PerLock
                 }),
                 (ReplyKind::SaveFailed, refuses_writes),
+                (ReplyKind::ReadOnly, can_be_demoted),
                 (ReplyKind::Unreachable, Config::can_be_unreachable),
             ],
             Self::SetTtlAt => &[
                 (ReplyKind::TtlSet, always),
                 (ReplyKind::NoTtlSet, can_lose_master_lock),
                 (ReplyKind::SaveFailed, refuses_writes),
+                (ReplyKind::ReadOnly, can_be_demoted),
                 (ReplyKind::Unreachable, Config::can_be_unreachable),
             ],
             // Also where it was granted nothing.
@@ -173,6 +176,7 @@ impl ActionKind {
                 (ReplyKind::StillHeld, can_enter_master_lock_again),
                 (ReplyKind::NotHeld, can_find_no_key),
                 (ReplyKind::SaveFailed, refuses_writes),
+                (ReplyKind::ReadOnly, can_be_demoted),
                 (ReplyKind::Unreachable, Config::can_be_unreachable),
             ],
             Self::Subscribe | Self::Deliver | Self::LoseMessage | Self::Resubscribe => {

@@ -52,7 +52,7 @@ pub(super) const fn can_keep_released(config: &Config) -> bool {
     can_forget(config) || is_late || releases_any(config) || config.has_bare_extend() || config.names_values()
 }
 
-/// Whether a waiter may leave a queue that is gone by then, or not there yet, while its slot is moved.
+/// Whether a waiter may leave a queue that is gone by then while its slot is moved.
 pub(super) fn leaves_queue_while_moving(config: &Config) -> bool {
     config.refuses_acquires_while_moving() && config.queues() && is_contended(config)
 }
@@ -164,7 +164,7 @@ pub(super) fn extends_in_rounds(config: &Config) -> bool {
 
 /// Whether a call on several masters can fail for another reason than another holder.
 pub(super) fn can_fail_at_masters(config: &Config) -> bool {
-    config.faults.lose_ask > 0 || config.can_be_unreachable() || config.faults.refuse_writes > 0
+    config.faults.lose_ask > 0 || config.can_be_unreachable() || config.can_refuse_writes()
 }
 
 /// Whether one of several masters may lose a lock that it stores while its client counts on that: time passes within a call, or
@@ -184,8 +184,9 @@ pub(super) fn can_renew_in_vain(config: &Config) -> bool {
 }
 
 /// Whether a client may find on one of several masters that it has entered a lock more than once: it may enter again, or an earlier
-/// call has left a hold there.
+/// call has left a hold there: one that ended with an error, or a release that stopped at another master.
 pub(super) fn can_enter_master_lock_again(config: &Config) -> bool {
-    let leaves_holds = config.sets_lease_at_masters() && can_fail_at_masters(config);
+    let stops = config.stops_releasing_at_masters() && (can_fail_at_masters(config) || can_find_no_key(config));
+    let leaves_holds = config.sets_lease_at_masters() && can_fail_at_masters(config) || stops;
     config.asks_master_locks() && (can_reenter(config) || leaves_holds)
 }

@@ -58,7 +58,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// Whether a key has no time left. `MIGRATE` would give it a millisecond, which the model cannot say; so it is moved once it is renewed
     /// or gone.
     fn has_due_key(&self, node: u8) -> bool {
-        self.group.node(node).stored.lock.has_due()
+        let lock = self.group.node(node).stored.lock;
+        // Also one that no holder is stored with any more.
+        lock.has_due() || lock.keys().iter().any(|key| key.ttl.is_due())
     }
 
     /// The old master ends the subscriptions to the channels of the slot, and no client subscribes anew

@@ -28,14 +28,20 @@ use crate::world::state::World;
 impl State {
     /// The world as readers see it.
     pub fn of<Y: Layout>(config: &Config, world: &World<Y>) -> Self {
-        let masters = world.group().nodes.as_ref().iter().filter(|node| node.is_master()).count();
-        // Beside a dead acting master an old one, cut off, may be the only node that takes itself for the master.
-        let is_evident = masters == 0 || masters == 1 && world.acting_master().is_some();
+        // Of each group in which the acting master is not evident.
+        let acting =
+            (0u8..).zip(world.groups.as_ref()).take(config.cluster.groups.into()).filter_map(|(number, group)| {
+                let masters = group.nodes.as_ref().iter().filter(|node| node.is_master()).count();
+                // Beside a dead acting master an old one, cut off, may be the only node that takes itself for the master.
+                let is_evident = masters == 0 || masters == 1 && group.acting_master().is_some();
+                (!is_evident).then(|| node_name(number * config.nodes() + group.master()))
+            });
+        let mut acting_masters: Vec<_> = acting.collect();
         Self {
             clients: (0..config.clients.count).filter_map(|client| client_state(config, world, client)).collect(),
             nodes: (0..config.all_nodes()).filter_map(|node| node_state(config, world, node)).collect(),
-            // Of several masters each is the one of its group.
-            acting_master: (!is_evident && config.cluster.groups == 1).then(|| node_name(world.group().master())),
+            acting_master: if config.cluster.groups == 1 { acting_masters.pop() } else { None },
+            acting_masters,
             failover_left: world.group().failover_left.left(),
             resource_newest: config.resource.map(|_| world.resource.newest),
             resource_token: world.tokens.accepted(),

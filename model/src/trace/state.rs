@@ -22,6 +22,9 @@ pub struct State {
     /// master, or only another one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acting_master: Option<String>,
+    /// The same of several groups: of each in which it is not evident.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acting_masters: Vec<String>,
     /// Ticks until the failover under way must be over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failover_left: Option<u8>,
@@ -340,10 +343,14 @@ impl State {
         if config.cluster.groups == 1 {
             return self.acting_master();
         }
-        // Of several groups each has one master at most: one that was replaced is dead.
         let size = usize::from(config.nodes());
         let first = usize::from(config.place_of(node).0) * size;
-        self.nodes[first..first + size].iter().find(|node| node.is_master())
+        let group = &self.nodes[first..first + size];
+        let named = group.iter().find(|node| self.acting_masters.contains(&node.name));
+        match named {
+            Some(node) => Some(node).filter(|node| node.is_master()),
+            None => group.iter().find(|node| node.is_master()),
+        }
     }
 
     /// The same of the only group. A named one that is dead acts no more, and no other node takes its place before it is promoted.

@@ -15,6 +15,8 @@ pub(crate) struct Context<'a, Y: Layout> {
     pub(crate) config: &'a Config,
     pub(crate) world: &'a mut World<Y>,
     pub(crate) notes: &'a mut Notes,
+    /// The group that stands in front.
+    pub(crate) front: u8,
 }
 
 impl<Y: Layout> Context<'_, Y> {

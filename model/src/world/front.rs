@@ -23,7 +23,9 @@ impl<Y: Layout> Context<'_, Y> {
             return rule(self);
         }
         self.world.exchange_front(group);
+        let before = core::mem::replace(&mut self.front, group);
         let result = rule(self);
+        self.front = before;
         self.world.exchange_front(group);
         result
     }

@@ -196,8 +196,7 @@ impl<Y: Layout> Context<'_, Y> {
     fn is_read(&self, node: u8) -> bool {
         let reading = self.world.node(node);
         // One that stands still answers nobody before it goes on.
-        // Of several masters a client asks those that are, or have died.
-        let is_asked = || !Y::Lock::HAS_SEVERAL_MASTERS && asked_nodes(self.config, self.world, 0) >> node & 1 != 0;
+        let is_asked = || asked_nodes(self.config, self.world, self.front) >> node & 1 != 0;
         reading.is_working() && (reading.is_master() || is_asked())
     }
 

@@ -91,6 +91,11 @@ pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
         };
         page.say("master", &says);
     }
+    for acting in &state.acting_masters {
+        let runs = state.nodes.iter().any(|node| node.name == *acting && node.is_master());
+        let down = if runs { "" } else { ", which is down; no other node has been promoted in its place" };
+        page.say("master", &format!("in its group: {acting}{down}"));
+    }
     if let Some(left) = state.failover_left {
         page.say("failover", &within(config, "must be over", left));
     }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    ClientSettings, ElapsedTime, InterruptedWait, LockObjects, MAX_CLIENTS_OF_MASTERS, MAX_NODES_OF_MASTERS,
+    ClientSettings, Discovery, ElapsedTime, InterruptedWait, LockObjects, MAX_CLIENTS_OF_MASTERS, MAX_NODES_OF_MASTERS,
     MAX_REPLICAS_OF_MASTERS, NetworkMode, Profile, StopsAt,
 };
 use lockstep_model::locks::{Facts, StoringMasters};
@@ -238,15 +238,18 @@ fn note_replicas(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usi
             beside(&sections.cluster, key, &format!("`{key}`"), &format!("remove `{key}`"));
         }
     }
+    if cluster.promote.is_by_the_master() {
+        let help = "use promote = \"any\" or \"most-data\"";
+        beside(&sections.cluster, "promote", "a master that hands over by itself", help);
+    }
+    if cluster.discovery == Discovery::AnyMaster {
+        beside(&sections.cluster, "discovery", "a client that goes back to an old master", "remove `discovery`");
+    }
     let Some(faults) = parts.faults else { return };
     for (key, budget, what) in [
         ("slow_reply", faults.slow_reply, "a late reply"),
         ("late_ask", faults.late_ask, "a late ask"),
-        ("restart_node", faults.restart_node, "a node that restarts"),
         ("pause_node", faults.pause_node, "a node that stands still"),
-        ("refuse_writes", faults.refuse_writes, "a master that refuses writes"),
-        ("break_link", faults.break_link, "a link that breaks"),
-        ("hand_over", faults.hand_over, "a failover by hand"),
     ] {
         if budget > 0 {
             beside(&sections.faults, key, what, &format!("use {key} = 0, or replicas = 0"));

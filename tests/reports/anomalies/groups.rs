@@ -26,8 +26,8 @@ pub(super) const GROUPS: [AnomalyGroup; 16] = [
     },
     AnomalyGroup {
         heading: "A slot that is moved",
-        about: "An operator moves the slot of the lock to another master of its cluster: releases are refused, and what else names several keys, \
-                subscriptions end unnoticed, and a replica that is promoted meanwhile has no key.",
+        about: "An operator moves the slot of the lock to another master of its cluster: releases, and other requests that name several keys, \
+                are refused; subscriptions end unnoticed; and a replica that is promoted meanwhile has no key.",
         scenarios: &[
             "failover-while-the-slot-moves",
             "moved-slot-silences-its-waiters",
@@ -340,6 +340,8 @@ pub(super) const GROUPS: [AnomalyGroup; 16] = [
             "red-extension-loses-majority-never-stops",
             "red-failover-of-one-master",
             "red-failover-without-lag",
+            "red-hand-over-of-one-master",
+            "red-delayed-restart-beside-a-replica",
             "red-three-masters-two-clients",
             "red-five-masters-two-clients",
             "red-three-masters-three-clients",

@@ -57,8 +57,13 @@ struct RefusedFault {
 const SPLIT: ScenarioLine = ("network", "mode", "\"split\"");
 
 /// What a fault may need beside it. The reader refuses what has no effect, so they are tried one after the other.
-const NEEDS: [&[ScenarioLine]; 4] =
-    [&[], &[("cluster", "replicas", "1")], &[("time", "wait_limit", "2")], &[("time", "wait_limit", "2"), SPLIT]];
+const NEEDS: [&[ScenarioLine]; 5] = [
+    &[],
+    &[("cluster", "replicas", "1")],
+    &[("cluster", "channels", "\"sharded\"")],
+    &[("time", "wait_limit", "2")],
+    &[("time", "wait_limit", "2"), SPLIT],
+];
 
 impl FaultProbe {
     /// For a split network, and for each fault that has a column.

@@ -55,18 +55,8 @@ const NOT_BESIDE_ROUNDS: &[&str] = &["renewal_timer", "missed_renewal", "failed_
 const NOT_BESIDE_MASTER_LOCKS: &[&str] = &["drift", "elapsed_time", "late_ask", "pause_node", "missed_renewal"];
 
 /// The same where each of them has a replica.
-const NOT_BESIDE_THEIR_REPLICAS: &[&str] = &[
-    "slow_reply",
-    "late_ask",
-    "restart_node",
-    "pause_node",
-    "refuse_writes",
-    "break_link",
-    "hand_over",
-    "wait_for",
-    "min_replicas",
-    "lock_delay",
-];
+const NOT_BESIDE_THEIR_REPLICAS: &[&str] =
+    &["slow_reply", "late_ask", "pause_node", "promote", "discovery", "wait_for", "min_replicas", "lock_delay"];
 
 /// What is not modelled beside a slot that is moved.
 const NOT_BESIDE_A_MOVED_SLOT: &[&str] = &[

@@ -166,7 +166,8 @@ impl Config {
         let is_prompt = matches!(self.cluster.lag, Bound::Ticks(0)) && self.faults.pause_node == 0;
         let is_timeless = is_prompt || matches!(self.cluster.lag, Bound::Any);
         // Behind a request that may write nothing everything counts that a replica lacks, also one that nobody will ask.
-        let counts_all = self.some_client(|own| own.protocol.wait_after != WaitAfter::Grants);
+        let counts_all =
+            self.some_client(|own| own.protocol.wait_after != WaitAfter::Grants || own.waits_for_nothing_of_its_own());
         // What arrives at a replica is heard by those who are subscribed there.
         self.nodes() > 1
             && !counts_all

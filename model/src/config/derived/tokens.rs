@@ -45,6 +45,13 @@ impl Config {
             && matches!(self.protocol.no_ttl_answer, NoTtlAnswer::Grant)
     }
 
+    /// Whether a caller may wait for replicas that has written nothing: it was refused, and takes that for a grant.
+    pub(crate) const fn waits_for_nothing_of_its_own(&self) -> bool {
+        self.cluster.wait_for > 0
+            && self.faults.persist_key > 0
+            && self.takes_for_grant(Reply::Busy { remaining_ticks: None })
+    }
+
     /// Whether a grant that too few replicas have acknowledged stays as it is, and its caller is told an error: the calls that
     /// answer a token do not undo it (docs/facts/family.md#fenced-lock).
     pub const fn keeps_unacknowledged_grants(&self) -> bool {

@@ -81,7 +81,7 @@ pub struct RedissonClients {
     pub(super) unsubscribed: BTreeSet<u8>,
     /// The clients of which an acquire was interrupted while it was under way.
     pub(super) interrupted_acquires: BTreeSet<u8>,
-    /// The clients whose subscription has ended with a server, and that have not subscribed again since.
+    /// The clients whose subscription has ended with a server, and that were not subscribed, nor silent while time passed, since.
     pub(super) lost_subscriptions: BTreeSet<u8>,
     /// The clients that have subscribed, or were sent a message, while their server executes nothing.
     pub(super) asks_unreached: BTreeSet<u8>,
@@ -322,8 +322,13 @@ impl Target for RedissonClients {
             return Ok(None);
         }
         let is_lost = |client: &ClientState| matches!(client.subscription, Some(SubscriptionState::Lost));
-        let lost = (0u8..).zip(&step.before.clients).filter(|(_, client)| is_lost(client));
-        self.lost_subscriptions.extend(lost.map(|(client, _)| client));
+        for (client, state) in (0u8..).zip(&step.before.clients) {
+            if is_lost(state) {
+                self.lost_subscriptions.insert(client);
+            } else if matches!(state.subscription, Some(SubscriptionState::Node(_))) {
+                self.lost_subscriptions.remove(&client);
+            }
+        }
         if let MastersStep::Done { executed_by } = self.act_on_masters(step, testbed)? {
             return Ok(executed_by);
         }

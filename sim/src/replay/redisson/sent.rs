@@ -93,7 +93,7 @@ impl RedissonClients {
         if limit == Some(0) {
             testbed.findings.leave("at the very instant of its wait limit a thread asks here, and Redisson's gives up");
         } else if is_busy && (has_more_to_ask(&step.before.clients[asked], thread) || self.is_confirming(client))
-            || is_sent && is_of_watchdog && goes_to_next_part(&step.before.clients[asked])
+            || is_sent && is_of_watchdog && self.sends_about_next_part(client, step)
         {
             testbed
                 .findings
@@ -122,6 +122,18 @@ impl RedissonClients {
             testbed.findings.compare(step.place(), what, &wanted_words, &sent);
         }
         Ok(None)
+    }
+
+    /// Whether a client is inside a call about several parts, and has sent its request about the next one when the last one was answered,
+    /// before anything else.
+    fn sends_about_next_part(&self, client: u8, step: HistoryStep<'_>) -> bool {
+        let asked = usize::from(client);
+        let goes_on = |thread: &ThreadState| {
+            matches!(thread.phase, Phase::NextPart | Phase::GivingBack | Phase::SettingTtl | Phase::Undoing)
+        };
+        let first = self.unsent(asked).into_iter().find(|held| self.is_first(asked, held));
+        let is_of_call = first.is_some_and(|held| is_script(&words_of(&held)) && !is_renewal(&held));
+        is_of_call && step.before.clients[asked].threads.iter().any(goes_on)
     }
 
     /// The wall clock that scripts bring, of locks whose scripts do. A renewal may have been built by a timer of the tick before, which
@@ -245,6 +257,9 @@ impl RedissonClients {
                 testbed.findings.leave("Redisson connects for messages to a master that is back at times of its own");
                 return Ok(());
             }
+            if held == NOTHING && !is_lost {
+                self.lost_subscriptions.remove(&client);
+            }
             let goes_on = |thread: &ThreadState| thread.phase == Phase::NextPart && thread.may_wake_now;
             if held != NOTHING && state.threads.iter().any(goes_on) {
                 testbed.findings.leave("Redisson begins anew at once after an error, and here time passes");
@@ -293,14 +308,6 @@ fn has_more_to_ask(client: &ClientState, asking: Option<u8>) -> bool {
         None => client.later_renewals_due_in.first() == Some(&0),
     };
     is_renewal_due || others.map(|(_, thread)| thread).any(may_ask)
-}
-
-/// Whether a client is inside a call about several parts, and has sent its request about the next one when the last one was answered.
-fn goes_to_next_part(client: &ClientState) -> bool {
-    let goes_on = |thread: &ThreadState| {
-        matches!(thread.phase, Phase::NextPart | Phase::GivingBack | Phase::SettingTtl | Phase::Undoing)
-    };
-    client.threads.iter().any(goes_on)
 }
 
 /// Whether a thread was refused by a node that stands still by now, or is no master any more: in the model it subscribes once that

@@ -202,6 +202,7 @@ fn no_other_master() -> ReplayError {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
     use std::thread;
     use std::time::{Duration, Instant};
 
@@ -264,9 +265,21 @@ mod tests {
             let ways: Vec<_> = group.ways_to_other_masters().map(|(_, port)| port).collect();
             let [other, third] = ways[..] else { panic!("{program}: {ways:?}") };
             assert_slots(&group, [first, other, third], &program);
+            let epochs = BTreeMap::from_iter(group.members[0].node.config_epochs().unwrap());
+            let different: BTreeSet<_> = epochs.values().collect();
+            assert_eq!((epochs.len(), different.len()), (3, 3), "{program}: {epochs:?}");
+            assert!(epochs[&first] < epochs[&other].min(epochs[&third]), "{program}: {epochs:?}");
+            assert_eq!(ask(&mut group, &["SET", LOCK, "A"]), (Value::Okay, false));
             group.move_slot(0, LOCK).unwrap();
             group.finish_move(0).unwrap();
+            // The word of the new master counts for more than that of any other: nobody takes the slot from it, and its keys with it.
+            let epochs = BTreeMap::from_iter(group.members[0].node.config_epochs().unwrap());
+            assert!(
+                epochs.iter().all(|(port, epoch)| *port == other || *epoch < epochs[&other]),
+                "{program}: {epochs:?}"
+            );
             assert_slots(&group, [other, other, third], &program);
+            assert_eq!(ask(&mut group, &["STRLEN", LOCK]), (Value::Int(1), false), "{program}");
         }
     }
 

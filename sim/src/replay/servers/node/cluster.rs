@@ -1,4 +1,4 @@
-//! A node of a cluster: its only master, which has all slots, or a replica of that.
+//! A node of a cluster: its first master, which has all slots at the beginning, another one, or a replica of the first.
 //!
 //! Nobody listens for clients at a port of a server here either. A node announces an address all the same: the other nodes reach it
 //! there by a proxy, and clients are told where it is reached instead, as behind a NAT.
@@ -25,7 +25,7 @@ const GREETS_EVERY: u32 = 50;
 /// What a node of a cluster is when it starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterPlace {
-    /// The only master, of all slots.
+    /// The first master, of all slots but for those that others are given.
     Master,
     /// It has no slots, and is to follow the master.
     Replica,
@@ -242,7 +242,7 @@ pub fn add_every_slot(control: &mut Control) -> Result<(), ReplayError> {
     control.ask::<Value>("PING", &redis::cmd("PING")).map(drop)
 }
 
-/// Waits until a node, which has these ports, knows that the master has every slot.
+/// Waits until a node, which has these ports, knows of each slot which master has it.
 ///
 /// # Errors
 /// `Redis`; `TimedOut`.
@@ -299,6 +299,24 @@ pub fn wait_until_all_have_heard(control: &mut Control, mut others: Vec<&mut Con
     control.wait(LINK_WAIT, "the nodes of a cluster to hear what was published at one of them", |control| {
         Ok(count(control, &mut others, "received")? >= passed)
     })
+}
+
+/// The config epochs of the masters that a node knows, with its own, by the ports that they announce.
+///
+/// # Errors
+/// `Redis`.
+#[cfg(test)]
+pub fn config_epochs(control: &mut Control) -> Result<Vec<(u16, u64)>, ReplayError> {
+    // Its name, its address, what it is, its master, two times, and its epoch.
+    const EPOCH_AT: usize = 6;
+
+    let told: String = control.ask("CLUSTER NODES", redis::cmd("CLUSTER").arg("NODES"))?;
+    let of = |line: &str| {
+        let words: Vec<_> = line.split(' ').collect();
+        let port = words.get(1)?.split_once('@')?.0.rsplit_once(':')?.1.parse().ok()?;
+        Some((port, words.get(EPOCH_AT)?.parse().ok()?))
+    };
+    Ok(told.lines().filter_map(of).collect())
 }
 
 /// The port that the master of a slot announces; `None`: the node knows of none.

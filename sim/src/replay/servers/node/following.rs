@@ -59,8 +59,8 @@ impl ServerNode {
         cluster::meet(&mut self.control(), &mut other.control(), ports)
     }
 
-    /// Waits until a node without slots that has met the others, of which this one has all slots, executes what clients of the cluster ask, from this time on: some
-    /// seconds after it has heard of a majority.
+    /// Waits until this node, which has no slot yet and has met the others, among them the first `master`, executes what clients of the cluster ask,
+    /// from this time on: some seconds after it has heard of a majority.
     ///
     /// # Errors
     /// `TimedOut`; `Redis`.
@@ -80,6 +80,15 @@ impl ServerNode {
         let mut others: Vec<_> = beside.iter().map(|node| node.control()).collect();
         let others: Vec<&mut Control> = others.iter_mut().map(|control| &mut **control).collect();
         cluster::wait_until_all_have_heard(&mut self.control(), others)
+    }
+
+    /// The config epochs of the masters that this node knows, with its own, by the ports that they announce.
+    ///
+    /// # Errors
+    /// `Redis`.
+    #[cfg(test)]
+    pub fn config_epochs(&self) -> Result<Vec<(u16, u64)>, ReplayError> {
+        cluster::config_epochs(&mut self.control())
     }
 
     /// The port that the master of a slot announces, as this node says; `None`: it knows of none.
