@@ -5,11 +5,12 @@ use std::fs;
 use std::path::Path;
 
 use lockstep_model::config::{Calls, Cluster, Config, Faults, NetworkMode};
+use lockstep_model::locks::StoringMasters;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, LockKind, Property, Verdict};
 use lockstep_sim::recorder;
 use lockstep_sim::render::json;
-use lockstep_sim::scenario::BuiltIn;
+use lockstep_sim::scenario::{BuiltIn, Scenario};
 use serde_json::{Value, json as value};
 use tempfile::TempDir;
 
@@ -216,6 +217,33 @@ fn an_old_master_beside_a_dead_one_is_not_the_acting_master() {
     let mut edited: Value = serde_json::from_str(&text).expect("JSON");
     edited["steps"][2]["state"].as_object_mut().expect("a state").remove("acting_master").expect("it is named");
     assert_refused(&show(&edited.to_string()), &["step 3 differs from the model"]);
+}
+
+/// The same of the second of two groups. The first one has its master, which the roles show.
+#[test]
+fn of_several_groups_a_trace_names_the_acting_master_of_each_in_which_it_is_not_evident() {
+    let has_locks = |kind: &&LockKind| kind.facts().masters == StoringMasters::Locks;
+    let kind = LockKind::ALL.iter().find(has_locks).expect("a kind on several masters");
+    let text = format!(
+        "story = 's'\nlock = '{}'\n[time]\nlease = 3\nwait_limit = 0\n[clients]\ncount = 1\n[cluster]\ngroups = 2\n\
+         replicas = 1\n[faults]\nhand_over = 1\ncrash_node = 1\n",
+        kind.name()
+    );
+    let config = Scenario::parse("groups", &text).unwrap_or_else(|error| panic!("{error}")).config;
+    let trace = history(&config, &[Action::HandOver { node: 3 }, Action::CrashNode { node: 3 }]);
+    let name = |step: usize, node| {
+        trace.state_after(step).acting_master_beside(&config, node).map(|master| master.name.clone())
+    };
+    assert_eq!((name(1, 2).as_deref(), name(1, 0).as_deref()), (Some("n4"), Some("n1")));
+    assert_eq!((name(2, 2), name(2, 0).as_deref()), (None, Some("n1")), "n3 has not heard of it");
+    assert_eq!(trace.state_after(2).acting_masters, ["n4"]);
+
+    let text = json::document(&trace);
+    let ran = show(&text);
+    assert_eq!((ran.code, &ran.stdout), (0, &text), "{}", ran.stderr);
+    let mut edited: Value = serde_json::from_str(&text).expect("JSON");
+    edited["steps"][1]["state"].as_object_mut().expect("a state").remove("acting_masters").expect("they are named");
+    assert_refused(&show(&edited.to_string()), &["step 2 differs from the model"]);
 }
 
 /// Traces of earlier versions stay readable; what is written has the new name.

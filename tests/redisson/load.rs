@@ -271,7 +271,7 @@ const NEED_A_FAULT: [(&str, &str); 25] = [
     ("S2", "an operator has to move the slot of the lock while a thread waits for it"),
     (
         "S3",
-        "the slot of the lock has to be moving for longer than the watchdog timeout while somebody reads, 30 s by default (in 3.43 during one renewal)",
+        "the slot of the lock has to be moving for longer than the watchdog timeout while somebody reads (30 s by default; in 3.43 for as long as one renewal is tried)",
     ),
     ("R1", "the reply to an acquire that Redis has executed has to be lost, or later than the response timeout"),
 ];

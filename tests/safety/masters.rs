@@ -166,6 +166,18 @@ fn a_failover_that_loses_the_key_of_one_master_is_enough_for_a_second_majority()
     }
 }
 
+/// Neither the published delay nor a replica that has everything helps: the old master serves those who have not heard of the failover.
+#[test]
+fn a_master_that_serves_beside_its_promoted_replica_is_enough_for_a_second_majority() {
+    let time = "hold_at_most = 1\nwait_limit = 0";
+    for (cluster, faults) in
+        [("replicas = 1\nlag = 0", "hand_over = 1\n"), ("replicas = 1\nlag = 0\nrestart_after = 4", RESTART)]
+    {
+        let found = on_masters(3, time, cluster, faults);
+        assert_eq!(verdict(&found, Property::OneBeliever), Verdict::Violated, "{cluster}, {faults}");
+    }
+}
+
 /// Code goes on beside an extension, until its holder releases.
 #[test]
 fn a_holder_writes_to_the_resource_while_it_extends() {

@@ -186,7 +186,9 @@ pub(super) fn can_renew_in_vain(config: &Config) -> bool {
 /// Whether a client may find on one of several masters that it has entered a lock more than once: it may enter again, or an earlier
 /// call has left a hold there: one that ended with an error, or a release that stopped at another master.
 pub(super) fn can_enter_master_lock_again(config: &Config) -> bool {
-    let stops = config.stops_releasing_at_masters() && (can_fail_at_masters(config) || can_find_no_key(config));
-    let leaves_holds = config.sets_lease_at_masters() && can_fail_at_masters(config) || stops;
+    let is_in_time = config.time.renew_every.is_some_and(|every| every < config.time.lease);
+    let can_stop = can_fail_at_masters(config) || can_lose_master_lock(config) || is_contended(config) || !is_in_time;
+    let leaves_holds = config.sets_lease_at_masters() && can_fail_at_masters(config)
+        || config.stops_releasing_at_masters() && can_stop;
     config.asks_master_locks() && (can_reenter(config) || leaves_holds)
 }

@@ -1,5 +1,7 @@
 //! A world of the model, put into the words of a trace.
 
+use std::collections::BTreeMap;
+
 use super::contents::Contents;
 use super::names::holder_name;
 use super::request::{RequestStage, RequestState};
@@ -19,7 +21,7 @@ use crate::locks::values::ValueStore as _;
 use crate::names::{client_name, node_name};
 use crate::notes::Breach;
 use crate::redis::disk;
-use crate::redis::group::Role;
+use crate::redis::group::{Group, Role};
 use crate::redis::layout::StoredIn;
 use crate::time::Timer;
 use crate::world::layout::Layout;
@@ -42,13 +44,23 @@ impl State {
             nodes: (0..config.all_nodes()).filter_map(|node| node_state(config, world, node)).collect(),
             acting_master: if config.cluster.groups == 1 { acting_masters.pop() } else { None },
             acting_masters,
-            failover_left: world.group().failover_left.left(),
+            failover_left: if config.cluster.groups == 1 { world.group().failover_left.left() } else { None },
+            failovers_left: if config.cluster.groups == 1 { BTreeMap::new() } else { failovers_left(config, world) },
             resource_newest: config.resource.map(|_| world.resource.newest),
             resource_token: world.tokens.accepted(),
             faults_left: world.faults.within(config.faults),
             breaches: world.breaches.iter().filter(|breach| is_possible(*breach, config)).collect(),
         }
     }
+}
+
+/// Ticks until the failover of each of several groups must be over, by its acting or last master.
+fn failovers_left<Y: Layout>(config: &Config, world: &World<Y>) -> BTreeMap<String, u8> {
+    let groups = (0u8..).zip(world.groups.as_ref()).take(config.cluster.groups.into());
+    let of = |(number, group): (u8, &Group<Y>)| {
+        Some((node_name(number * config.nodes() + group.master()), group.failover_left.left()?))
+    };
+    groups.filter_map(of).collect()
 }
 
 /// Whether a scenario like this one can have a breach, of two that share a bit.

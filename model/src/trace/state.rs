@@ -1,5 +1,7 @@
 //! A state as readers see it: clients with their threads, nodes, and what each of them knows and stores.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::contents::{Contents, is_zero};
@@ -28,6 +30,9 @@ pub struct State {
     /// Ticks until the failover under way must be over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failover_left: Option<u8>,
+    /// The same of several groups: of each, by its acting or last master.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub failovers_left: BTreeMap<String, u8>,
     /// The rank of the newest fencing token the resource accepted; `None` where no resource is modelled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_newest: Option<u8>,

@@ -93,11 +93,18 @@ pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
     }
     for acting in &state.acting_masters {
         let runs = state.nodes.iter().any(|node| node.name == *acting && node.is_master());
-        let down = if runs { "" } else { ", which is down; no other node has been promoted in its place" };
-        page.say("master", &format!("in its group: {acting}{down}"));
+        let says = if runs {
+            format!("{acting} is the acting master of its group")
+        } else {
+            format!("{acting}, which is down; no other node of its group has been promoted in its place")
+        };
+        page.say("master", &says);
     }
     if let Some(left) = state.failover_left {
         page.say("failover", &within(config, "must be over", left));
+    }
+    for (master, left) in &state.failovers_left {
+        page.say("failover", &format!("of the group of {master}: {}", within(config, "must be over", *left)));
     }
     if config.faults != Faults::default() {
         let left = faults_allowed(state.faults_left);

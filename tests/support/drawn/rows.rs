@@ -166,7 +166,7 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("lag", TICKS_OR_ANY, 40, |said| said.some("replicas")),
     row("ttls", &["\"absolute\"", "\"relative\""], 15, |said| said.some("replicas") && !said.shares()),
     row("promote", &["\"any\"", "\"most-data\"", "\"priority\""], 30, |said| said.some("replicas")),
-    row("promote", &["\"coordinated\"", "\"forced\""], 40, |said| said.some("hand_over")),
+    row("promote", &["\"coordinated\"", "\"forced\""], 40, |said| said.some("hand_over") && !said.asks_masters()),
     row("hand_over_timeout", TICKS_OR_ANY, 40, |said| {
         said.is("promote", "\"coordinated\"") || said.is("promote", "\"forced\"")
     }),

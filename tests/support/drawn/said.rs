@@ -56,7 +56,7 @@ const NOT_BESIDE_MASTER_LOCKS: &[&str] = &["drift", "elapsed_time", "late_ask", 
 
 /// The same where each of them has a replica.
 const NOT_BESIDE_THEIR_REPLICAS: &[&str] =
-    &["slow_reply", "late_ask", "pause_node", "promote", "discovery", "wait_for", "min_replicas", "lock_delay"];
+    &["slow_reply", "late_ask", "pause_node", "discovery", "wait_for", "min_replicas", "lock_delay"];
 
 /// What is not modelled beside a slot that is moved.
 const NOT_BESIDE_A_MOVED_SLOT: &[&str] = &[

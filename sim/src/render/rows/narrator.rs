@@ -118,11 +118,16 @@ impl Narrator<'_> {
             return String::new();
         }
         let nodes = &self.step.state.nodes;
-        let acting = self.step.state.acting_master().map(|master| master.name.as_str());
         // A replica that was not told of the acting master has what the old one writes.
-        let changed =
-            nodes.iter().zip(&self.before.nodes).find(|(now, was)| now.is_master() && now.stored != was.stored);
-        let writer = changed.map(|(node, _)| node.name.as_str()).or(acting);
+        let has_written = |(now, was): &(&NodeState, &NodeState)| now.is_master() && now.stored != was.stored;
+        let changed = nodes.iter().zip(&self.before.nodes).position(|both| has_written(&both));
+        // Of several groups it is about the one in which something was written.
+        let size = usize::from(self.config.nodes());
+        let first = changed.unwrap_or_default() / size * size;
+        let beside = u8::try_from(first).unwrap_or_default();
+        let acting = self.step.state.acting_master_beside(self.config, beside).map(|master| master.name.as_str());
+        let writer = changed.map(|node| nodes[node].name.as_str()).or(acting);
+        let nodes = &nodes[first..first + size];
         let has_moved =
             |node: &NodeState| Some(node.name.as_str()) == writer && node.slot_move == Some(SlotMove::KeysMoved);
         if nodes.iter().any(has_moved) {

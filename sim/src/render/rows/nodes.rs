@@ -21,7 +21,7 @@ impl Narrator<'_> {
         };
         let name = &self.step.lane;
         let old = self.node_after(node).follows.as_ref();
-        let old = old.and_then(|old| (0..self.config.nodes()).find(|node| node_name(*node) == *old));
+        let old = old.and_then(|old| (0..self.config.all_nodes()).find(|node| node_name(*node) == *old));
         let Some(master) = old.or_else(|| self.acting_master_beside(node)) else {
             return Row::of(self.step, format!("{name} applies the next effect{left}")).showing(
                 Lane::Node(node),

@@ -58,7 +58,7 @@ pub(super) fn flights(trace: &Trace) -> Vec<Flight> {
                 flights.extend(route.land(FlightEnd::Lost(step.number)));
             }
             while route.sent.len() < left {
-                route.sent.push_back((acting_master(&step.state), step.number));
+                route.sent.push_back((sender(trace, &step.state, route.to), step.number));
             }
         }
     }
@@ -97,9 +97,13 @@ impl Route {
     }
 }
 
-/// Whatever is sent, the acting master sends.
-fn acting_master(state: &State) -> u8 {
-    let acting = state.acting_master().map(|node| node.name.as_str());
+/// Whatever is sent, the acting master sends: to a node that of its group.
+fn sender(trace: &Trace, state: &State, to: Lane) -> u8 {
+    let acting = match to {
+        Lane::Node(node) => state.acting_master_beside(&trace.config, node),
+        _ => state.acting_master(),
+    };
+    let acting = acting.map(|node| node.name.as_str());
     let node = (0u8..).zip(&state.nodes).find(|(_, node)| Some(node.name.as_str()) == acting);
     node.map(|(index, _)| index).unwrap_or_default()
 }

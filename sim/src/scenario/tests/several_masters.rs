@@ -66,11 +66,15 @@ fn what_is_not_modelled_beside_it_is_refused() {
         with("", "", "replicas = 1\nlock_delay = 1", "[faults]\ncrash_node = 1"),
         with("", "", "replicas = 1", "[faults]\nslow_reply = 1"),
         with("", "", "replicas = 1", "[faults]\nlate_ask = 1"),
-        with("", "", "replicas = 1", "[faults]\ncrash_node = 1\nrestart_node = 1"),
         with("", "", "replicas = 1", "[faults]\npause_node = 1"),
-        with("", "", "replicas = 1", "[faults]\nrefuse_writes = 1"),
-        with("", "", "replicas = 1", "[faults]\nbreak_link = 1"),
-        with("", "", "replicas = 1", "[faults]\nhand_over = 1"),
+        with("", "", "replicas = 1\npromote = \"coordinated\"", "[faults]\nhand_over = 1"),
+        with("", "", "replicas = 1\npromote = \"forced\"", "[faults]\nhand_over = 1"),
+        with(
+            "",
+            "acquires = 1",
+            "replicas = 1\ndiscovery = \"any-master\"",
+            "[faults]\ncrash_node = 1\nrestart_node = 1",
+        ),
         with("", "", "replicas = 1", "[faults]\ncut_link = 1"),
         with("", "", "", "[network]\nmode = \"split\""),
         with("", "", "", "[faults]\ncrash_thread = 1"),
@@ -80,6 +84,13 @@ fn what_is_not_modelled_beside_it_is_refused() {
         with("", "", "", "[faults]\npersist_key = 1"),
     ] {
         assert_eq!(codes(&text), [Code::NotModelled], "{text}");
+    }
+}
+
+#[test]
+fn a_replica_of_each_of_several_masters_goes_with_what_happens_to_nodes() {
+    for faults in ["crash_node = 1\nrestart_node = 1", "refuse_writes = 1", "break_link = 1", "hand_over = 1"] {
+        assert_eq!(codes(&with("", "", "replicas = 1", &format!("[faults]\n{faults}"))), [], "{faults}");
     }
 }
 
