@@ -1,7 +1,9 @@
 //! Why a trace breaks its property: who does what in its last state, or in its loop.
 
 use lockstep_model::client::Phase;
-use lockstep_model::trace::{About, ClientMode, ClientState, Hold, State, ThreadState, Trace, TraceStep, lock_name};
+use lockstep_model::trace::{
+    About, ClientMode, ClientState, Hold, NodeState, State, ThreadState, Trace, TraceStep, lock_name,
+};
 use lockstep_model::{Config, Property, Reply};
 
 use super::units::{count, list, time};
@@ -74,7 +76,8 @@ pub fn why(trace: &Trace) -> Option<String> {
         }
         Property::ReadersShare => format!("{actor} is refused, and nobody else has the lock for writing"),
         Property::RenewedWhileHeld => {
-            let holder = acting_master_lock(before).map_or("the holder", |lock| lock.holder.as_str());
+            let first = || acting_master_lock(before).map(|lock| lock.holder.as_str());
+            let holder = expired_holder(before, last).or_else(first).unwrap_or("the holder");
             format!("{holder} runs, reaches the master and has a watchdog, but its lease expired")
         }
         Property::RenewalRateBounded => renewed_again(trace, &actor),
@@ -137,7 +140,12 @@ pub fn why(trace: &Trace) -> Option<String> {
 /// Why a client that begins to believe has no valid grant of most masters.
 fn grant_is_invalid(trace: &Trace, last: &State, actor: &str) -> String {
     let is_own = |hold: &Hold| lane_of(&hold.holder) == lane_of(actor) && hold.value == 0;
-    let stores = last.nodes.iter().filter(|node| node.is_master() && node.stored.holders.iter().any(is_own)).count();
+    // A master that was replaced, and runs, stores nothing that counts.
+    let acts = |number: u8, node: &NodeState| {
+        last.acting_master_beside(&trace.config, number).is_some_and(|acting| acting.name == node.name)
+    };
+    let nodes = (0u8..).zip(&last.nodes);
+    let stores = nodes.filter(|(number, node)| acts(*number, node) && node.stored.holders.iter().any(is_own)).count();
     let masters = trace.config.cluster.groups;
     let client = last.clients.iter().position(|client| client.name == lane_of(actor));
     let own = client.and_then(|client| u8::try_from(client).ok()).map(|client| trace.config.of_client(client));
@@ -148,6 +156,21 @@ fn grant_is_invalid(trace: &Trace, last: &State, actor: &str) -> String {
         );
     }
     format!("{actor} begins to believe that it holds, and nothing is left of its lease")
+}
+
+/// Whose lease has expired although it runs and believes: of several holders not any.
+fn expired_holder<'a>(before: &'a State, last: &State) -> Option<&'a str> {
+    let is_stored = |holder: &str| last.acting_master().is_some_and(|node| has_holder(node, holder));
+    let running = || before.clients.iter().filter(|client| client.mode == ClientMode::Running);
+    let believes = |holder: &str| {
+        running().flat_map(|client| &client.threads).any(|thread| thread.believes() && thread.name == holder)
+    };
+    let holders = before.acting_master()?.stored.holders.iter().map(|lock| lock.holder.as_str());
+    holders.into_iter().find(|holder| believes(holder) && !is_stored(holder))
+}
+
+fn has_holder(node: &NodeState, holder: &str) -> bool {
+    node.stored.holders.iter().any(|lock| lock.holder == holder)
 }
 
 /// The client of a party: `A` of `A:first`.

@@ -31,7 +31,7 @@ fn note_channels(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, fact
     } else if parts.nobody(|own| own.wait_limit != Some(0)) {
         deaf.with(sections.time.span_of("wait_limit"), "a refused client does not wait")
             .note("remove `channels`, or use a longer wait_limit");
-    } else if sections.cluster.span_of("channels").is_none() {
+    } else if sections.cluster.span_of("channels").is_none() && parts.somebody(|own| own.wait_limit != Some(0)) {
         let example = "`channels`, the kind of channel to which unlock messages are published: \"sharded\" (Redisson since 3.43 on Redis 7.0 \
                        or newer) or \"global\" (Redisson 3.15, and each version on an older server)";
         sections.cluster.require("channels", Entry::<u8>::Absent, example);
@@ -78,7 +78,8 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, (fact
     if let Some(cluster) = parts.cluster {
         if cluster.replicas > 0 && facts.has_one_slot() && !facts.acquires_by_one_key() {
             let what = format!("a replica of a {} lock, whose keys may be at both masters,", facts.name);
-            let help = format!("use replicas = 0, or {}", kinds_with(Facts::acquires_by_one_key));
+            let is_alike = |other: &Facts| other.acquires_by_one_key() && other.publishes() == facts.publishes();
+            let help = format!("use replicas = 0, or {}", kinds_with(is_alike));
             beside(&sections.cluster, "replicas", &what, &help);
         } else if cluster.replicas > 1 {
             beside(&sections.cluster, "replicas", "a second replica", "use replicas = 1");

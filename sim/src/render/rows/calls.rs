@@ -3,7 +3,7 @@
 use lockstep_model::client::Phase;
 use lockstep_model::config::{FailedRenewal, MissedRenewal, Resource};
 use lockstep_model::trace::{NodeRole, SlotMove, lock_name, node_name};
-use lockstep_model::{Happening, Reply};
+use lockstep_model::{Action, Happening, Reply};
 
 use super::super::holds::{lock, overwritten};
 use super::super::paint::Tone;
@@ -274,6 +274,9 @@ impl Narrator<'_> {
         let why = match self.step.answer {
             Reply::ReadOnly => "it is a replica now",
             Reply::SaveFailed => "its last save failed",
+            Reply::TryAgain if matches!(self.step.action, Action::Renew { .. } | Action::RenewAcknowledged { .. }) => {
+                "the slot is being moved, and not all keys of the request are there"
+            }
             Reply::TryAgain => {
                 "the slot is being moved, and not all keys of the request are there; the call ends with an exception, and nothing changes"
             }

@@ -525,6 +525,7 @@ impl ServerGroup {
         for replica in 1..self.members.len() {
             self.follow_master(replica)?;
         }
+        self.tell_replicas_of_slots()?;
         for member in &self.members {
             self.require_replicas(&member.node)?;
         }

@@ -61,7 +61,8 @@ impl ServerGroup {
         for (slot, node) in [(OTHER_SLOT, &other.node), (THIRD_SLOT, &third.node)] {
             self.members.iter().try_for_each(|member| member.node.meet(node))?;
             node.join(first, START_MS)?;
-            // Replicas hear of it from their master.
+            // One that imports it tells all others at once.
+            node.set_slot(slot, SlotState::Importing, first)?;
             [node, first].into_iter().try_for_each(|told| told.set_slot(slot, SlotState::Owned, node))?;
         }
         third.node.meet(&other.node)?;
@@ -82,6 +83,17 @@ impl ServerGroup {
     /// Whether messages reach those who are subscribed on a node through the cluster, and so a moment later.
     pub fn has_other_master(&self) -> bool {
         self.other_master.is_some()
+    }
+
+    /// The replicas know which slots the masters beside that of the lock have: one that is promoted would take all that it believes to be its
+    /// master's, and a master that loses its only slot becomes a replica.
+    pub(super) fn tell_replicas_of_slots(&self) -> Result<(), ReplayError> {
+        let (Some(other), Some(third)) = (&self.other_master, &self.third_master) else { return Ok(()) };
+        for member in &self.members[1..] {
+            member.node.wait_until_slot_is_known(OTHER_SLOT, &other.node)?;
+            member.node.wait_until_slot_is_known(THIRD_SLOT, &third.node)?;
+        }
+        Ok(())
     }
 
     /// Waits until each of the masters, which have no replicas, has heard what was published at the others.

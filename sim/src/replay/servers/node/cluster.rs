@@ -319,11 +319,31 @@ pub fn config_epochs(control: &mut Control) -> Result<Vec<(u16, u64)>, ReplayErr
     Ok(told.lines().filter_map(of).collect())
 }
 
+/// Waits until a node, which has these ports, knows that this master has a slot.
+///
+/// # Errors
+/// `Redis`; `TimedOut`.
+pub fn wait_until_slot_is_known(
+    control: &mut Control,
+    ports: &ClusterPorts,
+    (master, port): (&mut Control, u16),
+    slot: u16,
+) -> Result<(), ReplayError> {
+    let mut looks = 0_u32;
+    control.wait(LINK_WAIT, "a node of a cluster to know whose a slot is", |control| {
+        // It would tell that to one node drawn at random each second.
+        if looks.is_multiple_of(GREETS_EVERY) {
+            greet(master, &ports.announced().to_string(), &ports.bus.number().to_string())?;
+        }
+        looks += 1;
+        Ok(port_of_slot(control, slot)? == Some(port))
+    })
+}
+
 /// The port that the master of a slot announces; `None`: the node knows of none.
 ///
 /// # Errors
 /// `Redis`.
-#[cfg(test)]
 pub fn port_of_slot(control: &mut Control, slot: u16) -> Result<Option<u16>, ReplayError> {
     // Behind eight other words of the line of a node there are its slots: `5`, `0-4`, and in brackets those that move.
     const WORDS_BEFORE_SLOTS: usize = 8;

@@ -82,6 +82,15 @@ impl ServerNode {
         cluster::wait_until_all_have_heard(&mut self.control(), others)
     }
 
+    /// Waits until this node of a cluster knows that another one has a slot.
+    ///
+    /// # Errors
+    /// `TimedOut`; `Redis`.
+    pub fn wait_until_slot_is_known(&self, slot: u16, of: &Self) -> Result<(), ReplayError> {
+        let (Some(own), Some(ports)) = (&self.home.ports, &of.home.ports) else { return Ok(()) };
+        cluster::wait_until_slot_is_known(&mut self.control(), own, (&mut of.control(), ports.announced()), slot)
+    }
+
     /// The config epochs of the masters that this node knows, with its own, by the ports that they announce.
     ///
     /// # Errors
