@@ -52,7 +52,8 @@ impl Redirect {
 
 impl RedissonClients {
     /// A request passes with its reply, and again at the other master if that is named. Returns the last reply. `place`: where it is a
-    /// difference that the client does not follow. `clock`: the time that the request brings, if it does; so does the client's next one.
+    /// difference that the client does not follow. `clock`: the time of the history, if the request brings a time; what the client sends
+    /// again brings it too.
     ///
     /// # Errors
     /// As [`Applications::pass_request`](super::applications::Applications::pass_request).

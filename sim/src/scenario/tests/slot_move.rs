@@ -36,7 +36,7 @@ fn channels_are_refused_where_none_could_end() {
 fn who_waits_for_messages_says_by_which_channels_they_come() {
     assert_eq!(codes(&with("", "", "", "")), [Code::MissingKey]);
     let otherwise_wrong = with("wait_limit = 0", "", "", "").replace("count = 2", "count = 9");
-    assert_eq!(codes(&otherwise_wrong), [Code::OutOfBounds], "who waits is not known then");
+    assert_eq!(codes(&otherwise_wrong), [Code::OutOfBounds], "nobody knows then who waits");
     assert_eq!(codes(&with("wait_limit = 0", "", "", "")), []);
     let of_2021 = |channels: &str| with("", "", channels, "[protocol]\nprofile = \"redisson-3.15\"");
     assert_eq!(codes(&of_2021("channels = \"sharded\"")), [Code::Impossible]);

@@ -330,7 +330,7 @@ pub fn wait_until_slot_is_known(
     slot: u16,
 ) -> Result<(), ReplayError> {
     let mut looks = 0_u32;
-    control.wait(LINK_WAIT, "a node of a cluster to know whose a slot is", |control| {
+    control.wait(LINK_WAIT, "a node of a cluster to know which master has a slot", |control| {
         // It would tell that to one node drawn at random each second.
         if looks.is_multiple_of(GREETS_EVERY) {
             greet(master, &ports.announced().to_string(), &ports.bus.number().to_string())?;
