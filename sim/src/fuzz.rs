@@ -17,6 +17,7 @@ use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestRng, TestR
 use crate::any_world::AnyWorld;
 use crate::check::{Limits, Stopped};
 use crate::recorder;
+use crate::replay::redisson::is_in_library_order;
 use crate::replay::{Difference, Player, ReplayError, ServerProgram, TargetProgram};
 use crate::scenario::Scenario;
 
@@ -164,7 +165,7 @@ fn played(
             break;
         }
         let Ok(mut tree) = draws.new_tree(&mut runner) else { break };
-        let trace = drawn(scenario, &tree.current());
+        let trace = drawn_for(scenario, &tree.current(), is_library);
         let result = match player.replay(&trace, false) {
             Ok(result) => result,
             // What was found so far is still known.
@@ -270,7 +271,11 @@ pub fn agrees_in_history(
 
 /// A random history of the scenario.
 pub fn drawn(scenario: &Scenario, draws: &[u16]) -> Trace {
-    let actions = draw(&scenario.config, draws);
+    drawn_for(scenario, draws, false)
+}
+
+fn drawn_for(scenario: &Scenario, draws: &[u16], is_library: bool) -> Trace {
+    let actions = draw(&scenario.config, draws, is_library);
     record(scenario, &actions)
 }
 
@@ -293,7 +298,7 @@ fn shrink(
         if let Some(tries) = tries {
             tries.fetch_add(1, Ordering::Relaxed);
         }
-        let trace = drawn(scenario, &tree.current());
+        let trace = drawn_for(scenario, &tree.current(), player.clients().is_some());
         let result = match player.replay(&trace, false) {
             Ok(result) => result,
             // A system call that a signal interrupts is not a failure of the server.
@@ -332,12 +337,17 @@ fn runner(seed: u64) -> TestRunner {
     TestRunner::new_with_rng(RunnerConfig::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
 }
 
-fn draw(config: &Config, draws: &[u16]) -> Vec<Action> {
+/// `is_library`: what a library orders by itself comes in its order, since it cannot be made to follow another one.
+fn draw(config: &Config, draws: &[u16], is_library: bool) -> Vec<Action> {
     let actions = Action::all(config);
     let mut world = AnyWorld::initial(config);
     let mut history = Vec::with_capacity(draws.len());
     for &draw in draws {
         let mut possible = world.enabled(config, &actions);
+        if is_library && config.asks_master_locks() {
+            let state = world.state(config);
+            possible.retain(|(action, _)| is_in_library_order(config, &history, &state, *action));
+        }
         if possible.is_empty() {
             break;
         }

@@ -26,7 +26,7 @@ fn scenario(name: &str, text: &str) -> Scenario {
     Scenario::parse(name, &text.replace(KIND, kind.name())).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Nine worlds that have every fault between them: a scenario cannot have both a clock that jumps and `WAIT`, nor both
+/// Worlds that have every fault between them: a scenario cannot have both a clock that jumps and `WAIT`, nor both
 /// receipts and a clock that jumps or an eviction, a key of a wrong type only on an atomic network, with two lock names, and a
 /// counter of tokens only beside a lock that issues them; an ask of one of several masters only where there are some; these have replicas beside
 /// fewer faults; and a slot is moved beside few other faults of nodes. `LOCKSTEP_WORLD_HISTORIES` asks for another number of histories of each, which is smaller where each starts several
@@ -47,6 +47,12 @@ fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
         let is_of_rounds = kind.facts().masters == StoringMasters::Rounds;
         let own = if is_of_rounds { "[protocol]\nprofile = \"lockstep\"" } else { "" };
         scenario("masters-with-replicas", &MASTERS_WITH_REPLICAS.replace("PROTOCOL", own).replace(KIND, kind.name()))
+    }));
+    let of_locks = LockKind::ALL.iter().filter(|kind| kind.facts().masters == StoringMasters::Locks);
+    worlds.extend(of_locks.flat_map(|kind| {
+        WAITS_AT_MASTERS.map(|waits| {
+            scenario("waits-at-masters", &WAITING_AT_MASTERS.replace("WAITS", waits).replace(KIND, kind.name()))
+        })
     }));
     worlds.extend([MOVED, MOVED_CHANNELS].map(|text| scenario("every-fault", text)));
     let budgets = worlds.iter().flat_map(|scenario| scenario.config.faults.budgets());
@@ -158,6 +164,35 @@ restart_node = 1
 refuse_writes = 1
 break_link = 1
 hand_over = 1
+"#;
+
+/// With a limit, and in rounds whose leases grow.
+const WAITS_AT_MASTERS: [&str; 3] = ["renew_every = 1\nwait_limit = 3", "wait_limit = 6", "round_wait = 3"];
+
+const WAITING_AT_MASTERS: &str = r#"
+story = "Clients wait for a lock on three masters, which crash, restart, refuse and forget; messages are lost, and replies are late."
+lock = "KIND"
+[time]
+lease = 4
+WAITS
+hold_at_most = 2
+jump = 2
+[clients]
+count = 3
+acquires = 3
+[cluster]
+groups = 3
+[faults]
+lose_message = 1
+lose_ask = 1
+slow_reply = 1
+pause_client = 1
+crash_client = 1
+crash_node = 1
+restart_node = 1
+refuse_writes = 1
+vanish_key = 1
+clock_jump = 1
 "#;
 
 const MOVED: &str = r#"

@@ -172,7 +172,7 @@ fn a_call_that_swallows_every_exception_ends_with_its_client_also_where_it_has_o
     for client in 0..CLIENTS {
         driver.tell(&format!("client {client} redis://127.0.0.1:{} 3000 1 100 30000 1", node.port()));
         let [takes, takes_too] =
-            [1, 2].map(|thread| format!("call {client} {thread} lock-lease-seconds multi:one,other 30 3000"));
+            [1, 2].map(|thread| format!("call {client} {thread} lock-lease-seconds multi:one,other 30 3000 2"));
         let closes = driver.send(&[&takes, &takes_too, &format!("close {client}")]);
         driver.wait_until_obeyed(closes);
     }

@@ -250,6 +250,85 @@ fn redisson_does_what_the_clients_of_the_model_do_on_several_masters() {
     assert!(followed * 10 >= drawn, "{followed} of {drawn}");
 }
 
+/// Calls that wait at each master for their share: with a limit and in rounds, by a lease of their own and under a watchdog, for most masters
+/// or each.
+#[test]
+fn redisson_waits_at_several_masters_as_the_clients_of_the_model_do() {
+    let faults = "[faults]\nlose_message = 1\nrefuse_writes = 1\nvanish_key = 1";
+    let slow = format!("{faults}\nslow_reply = 1");
+    let every = format!("needed_masters = 'all'\n{slow}");
+    let paused = format!("{faults}\npause_client = 1");
+    let worlds = [
+        (waiting("redisson-4.7", 5_000, "wait_limit = 3", &slow), "4.7.0"),
+        (waiting("redisson-4.3", 5_000, "wait_limit = 6", &paused), "4.3.1"),
+        (waiting("redisson-3.52", 5_000, "wait_limit = 3", faults), "3.52.0"),
+        (waiting("redisson-4.7", 1_500, "round_wait = 3", &slow), "4.7.0"),
+        (waiting("redisson-4.7", 1_500, "round_wait = 3", &every), "4.7.0"),
+        (waiting(WATCHED.0, 5_000, "wait_limit = 3\nrenew_every = 1", &slow), WATCHED.1),
+        (waiting(WATCHED.0, 1_500, "round_wait = 3\nrenew_every = 1", faults), WATCHED.1),
+    ];
+    let servers = servers();
+    // Each world on one of them; `make soak` draws more.
+    let all: Vec<_> = worlds.iter().zip(servers.iter().cycle()).collect();
+    let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES) * 3;
+    let ends = at_once(&all, |((scenario, version), server)| {
+        let scenario = Scenario { config: suited(&scenario.config, server), ..scenario.clone() };
+        let found = histories_on(server, &scenario, redisson(version), cases, 2);
+        let found = found.unwrap_or_else(|error| panic!("{version} on {server}: {error}"));
+        assert_eq!(found.counterexample.map(|(_, difference)| difference), None, "{version} on {server}");
+        found.cases - found.left
+    });
+    let (followed, drawn) = (ends.iter().sum::<u32>(), cases * u32::try_from(all.len()).unwrap_or(0));
+    println!("{followed} of {drawn} histories followed to their end");
+    assert!(followed * 2 >= drawn, "{followed} of {drawn}");
+}
+
+fn waiting(profile: &str, tick_ms: u32, time: &str, rest: &str) -> Scenario {
+    // Redisson renews at a third of the lease, and calls of rounds name theirs in seconds.
+    let lease = if time.contains("renew_every") { 3 } else { 4 };
+    let text = format!(
+        "story = 'Waits.'\nlock = 'redisson-red'\n[time]\ntick_ms = {tick_ms}\nlease = {lease}\n{time}\nhold_at_most = 1\n[clients]\n\
+         count = 2\n[cluster]\ngroups = 3\n[protocol]\nprofile = '{profile}'\n{rest}"
+    );
+    let scenario = Scenario::parse("masters", &text).unwrap_or_else(|error| panic!("{}", error.report(false)));
+    let config = suited(&scenario.config, &servers()[0]);
+    Scenario { config, ..scenario }
+}
+
+/// Two of three have granted, and the refusal of the third one is late: Redisson goes on although its wait is over.
+#[test]
+fn a_late_refusal_is_heard_without_a_look_at_the_clock_when_most_have_granted() {
+    let slow = "[faults]\nslow_reply = 1\ncrash_client = 1";
+    for (profile, version) in [WITH_LEASE[0], WITH_LEASE[2]] {
+        let three = waiting(profile, 5_000, "wait_limit = 3", slow);
+        // B has the third one, and leaves it before its own call is over.
+        let busy = [acquire(1), ask(1, 2), acquire(0), ask(0, 0), ask(0, 1), Action::SlowReply { client: 0, node: 2 }];
+        let late = [&busy[..], &[Action::CrashClient { client: 1 }], &[Action::Tick; 4]].concat();
+        let heard = [Action::HearMaster { client: 0, node: 2 }];
+        let actions = [&late[..], &heard, &[set_lease(0, 0), set_lease(0, 1)]].concat();
+        assert_eq!(difference(&three, None, version, &actions), None, "{version}");
+        // Where every master is needed it looks at its clock, and gives back what it was granted.
+        let every = waiting(profile, 5_000, "wait_limit = 3", &format!("needed_masters = 'all'\n{slow}"));
+        let actions = [&late[..], &heard, &[release(0, 0), release(0, 1)]].concat();
+        assert_eq!(difference(&every, None, version, &actions), None, "{version}");
+    }
+}
+
+/// A call that was refused waits for a message, at one master after the other.
+#[test]
+fn a_waiter_is_woken_at_the_master_for_which_it_waits_and_nowhere_else() {
+    let three = waiting("redisson-4.7", 5_000, "wait_limit = 6", "");
+    let thread = 0;
+    let granted = [acquire(0), ask(0, 0), ask(0, 1), ask(0, 2), set_lease(0, 0), set_lease(0, 1), set_lease(0, 2)];
+    let waits =
+        [acquire(1), ask(1, 1), Action::Subscribe { client: 1, thread }, Action::SecondAsk { client: 1, thread }];
+    let freed = [unlock(0), release(0, 0), release(0, 1), Action::Deliver { client: 1 }];
+    let woken = [Action::WakeByMessage { client: 1, thread }, ask(1, 2), Action::Subscribe { client: 1, thread }];
+    let next = [release(0, 2), Action::SecondAsk { client: 1, thread }, ask(1, 0)];
+    let actions = [&granted[..], &waits, &freed, &woken, &next].concat();
+    assert_eq!(difference(&three, None, "4.7.0", &actions), None);
+}
+
 #[test]
 fn worlds_on_several_masters_that_redisson_is_not_replayed_in_are_refused() {
     for (what, time, rest) in
@@ -259,4 +338,28 @@ fn worlds_on_several_masters_that_redisson_is_not_replayed_in_are_refused() {
         let refused = Player::start(&servers()[0], &config, redisson("4.7.0")).err();
         assert!(matches!(refused, Some(ReplayError::NotForRedisson { .. })), "{what}: {refused:?}");
     }
+}
+
+/// From its second round on a call that names its lease asks by one that is a thousand times as long.
+#[test]
+fn redisson_contradicts_a_later_round_that_keeps_the_lease() {
+    let thread = 0;
+    let wait = |node| {
+        [
+            ask(0, node),
+            Action::Subscribe { client: 0, thread },
+            Action::SecondAsk { client: 0, thread },
+            Action::Tick,
+            Action::GiveUp { client: 0, thread },
+        ]
+    };
+    let taken = [acquire(1), ask(1, 0), ask(1, 1), ask(1, 2), Action::CrashClient { client: 1 }, acquire(0)];
+    // Two failures are one too many: it begins anew, and its round is over at the first master.
+    let actions = [&taken[..], &wait(0), &wait(1), &wait(0), &[ask(0, 0)]].concat();
+    let world = |rule: &str| {
+        waiting("redisson-4.7", 1_500, "round_wait = 3", &format!("round_lease = '{rule}'\n[faults]\ncrash_client = 1"))
+    };
+    assert_eq!(difference(&world("multiplied"), None, "4.7.0", &actions), None);
+    let found = difference(&world("kept"), None, "4.7.0", &actions).expect("it asks by another lease");
+    assert_eq!(found.what, "request of A");
 }

@@ -215,7 +215,10 @@ fn the_readme_lists_what_is_not_modelled_yet() {
         (with_masters("", &format!("replicas = 2\n{LOCKSTEP}")), vec!["a red lock with", "`replicas = 2`"]),
         (with_masters("", &format!("{LOCKSTEP}[network]\nmode = \"split\"")), vec!["mode = \"split\""]),
         (with_masters("", &format!("{LOCKSTEP}[faults]\ninterrupt = 1")), vec!["`interrupt`"]),
-        (with_master_locks("", ""), vec!["a redisson-red lock with", "a `wait_limit` other than 0"]),
+        (
+            with_master_locks("wait_limit = 3", "replicas = 1"),
+            vec!["a redisson-red lock with", "a `wait_limit` other than 0 beside `replicas`"],
+        ),
         (with_master_locks("wait_limit = 0", "[faults]\nlate_ask = 1"), vec!["`late_ask`"]),
         (with_master_locks("wait_limit = 0", LOCKSTEP), vec!["a `profile` that is not Redisson's"]),
         (of("jump = 4", &format!("[cluster]\nreplicas = 1\nwait_for = 1\n{jumps}")), vec!["clock_jump", "wait_for"]),

@@ -206,3 +206,92 @@ fn one_master_that_forgets_is_enough_for_two_majorities_of_an_odd_number_of_mast
         assert_eq!(verdict_on(&world, Property::OneBeliever), expected, "{groups} masters");
     }
 }
+
+/// The steps of a waiter.
+const SUBSCRIBE: Action = Action::Subscribe { client: CLIENT, thread: 0 };
+const ASK_AGAIN: Action = Action::SecondAsk { client: CLIENT, thread: 0 };
+const GIVE_UP: Action = Action::GiveUp { client: CLIENT, thread: 0 };
+
+fn waiting(groups: u8, waits: &str, faults: &str) -> MastersHistory {
+    let text = format!(
+        "story = 'Waits.'\nlock = 'redisson-red'\n[time]\nlease = 9\n{waits}\n[clients]\ncount = 2\n[cluster]\ngroups = {groups}\n\
+         [faults]\ncrash_client = 1\n{faults}"
+    );
+    MastersHistory::of(&Scenario::parse("waits", &text).unwrap_or_else(|error| panic!("{}", error.report(false))))
+}
+
+/// The other client has these masters, and dies.
+fn taken(nodes: &[u8]) -> impl Iterator<Item = Action> {
+    let ask = |node: &u8| Action::AskMaster { client: 1, node: *node };
+    let asks = nodes.iter().map(ask);
+    [Action::Acquire { client: 1, thread: 0 }].into_iter().chain(asks).chain([Action::CrashClient { client: 1 }])
+}
+
+/// Of six ticks two at each of three masters; the one that is not refused then is asked at once.
+#[test]
+fn a_call_waits_at_each_master_for_its_share_and_turns_to_the_next_one() {
+    let refused = waiting(3, "wait_limit = 6", "").then(taken(&[0])).then([A, ask(0), SUBSCRIBE, ASK_AGAIN]);
+    assert!(!refused.can(ask(1)), "it waits for one at a time");
+    let at_its_share = refused.then([Action::Tick, Action::Tick]);
+    assert!(!at_its_share.can(Action::Tick), "its share is over");
+    let next = at_its_share.then([GIVE_UP, ask(1), ask(2), set_lease(1), set_lease(2)]);
+    assert_eq!((next.holds(), next.counts()), (1, vec![0, 1, 1]));
+}
+
+/// With one failure too many it gives back what it has and begins anew, for as long as its wait lasts; then it ends.
+#[test]
+fn a_call_begins_anew_until_its_wait_is_over() {
+    let wait = |node| [ask(node), SUBSCRIBE, ASK_AGAIN, Action::Tick, GIVE_UP];
+    let split = waiting(3, "wait_limit = 3", "").then(taken(&[0, 1])).then([A, ask(2)]);
+    let given_back = split.then(wait(0)).then(wait(1)).then([release(2)]);
+    assert_eq!((given_back.holds(), given_back.counts()), (0, vec![0, 0, 0]));
+    // A third of the wait is left, and is waited for at the master that it asks first.
+    let ended = given_back.then(wait(0));
+    assert!(!ended.can(ask(1)) && ended.can(A), "it has ended, with nothing to give back");
+    // In rounds it goes on.
+    let rounds = waiting(3, "round_wait = 3\nrenew_every = 3", "").then(taken(&[0, 1])).then([A, ask(2)]);
+    let later = rounds.then(wait(0)).then(wait(1)).then([release(2)]).then(wait(0));
+    assert!(later.can(ask(0)) && !later.can(A));
+}
+
+/// The clock is looked at after each master, but not after the one whose failure ends the asking.
+#[test]
+fn a_late_refusal_makes_a_call_hold_whose_wait_and_leases_are_over() {
+    let slow = |node| Action::SlowReply { client: CLIENT, node };
+    let hear = |node| Action::HearMaster { client: CLIENT, node };
+    let late = |needed: &str| {
+        let faults = format!("slow_reply = 1\n[protocol]\nneeded_masters = '{needed}'");
+        let asked = waiting(3, "wait_limit = 3", &faults).then(taken(&[2])).then([A, ask(0), ask(1), slow(2)]);
+        // What they have granted ends with six ticks: twice the wait.
+        asked.then([Action::Tick; 7]).then([hear(2)])
+    };
+    let most = late("most").then([set_lease(0), set_lease(1)]);
+    assert_eq!((most.holds(), most.counts()), (1, vec![0, 0, 0]));
+    assert!(!most.keeps(Property::ValidAtGrant));
+    let every = late("all");
+    assert!(!every.can(set_lease(0)));
+    let ended = every.then([release(0), release(1)]);
+    assert_eq!((ended.holds(), ended.counts()), (0, vec![0, 0, 0]));
+}
+
+/// A client that stands still does nothing, also when the master for whose lock it waits is back.
+#[test]
+fn a_paused_waiter_does_not_subscribe_anew() {
+    let faults = "crash_node = 1\nrestart_node = 1\npause_client = 1";
+    let waits = waiting(3, "wait_limit = 6", faults).then(taken(&[0])).then([A, ask(0), SUBSCRIBE, ASK_AGAIN]);
+    let back = waits.then([Action::CrashNode { node: 0 }, Action::RestartNode { node: 0 }]);
+    let again = Action::Resubscribe { client: CLIENT };
+    assert!(back.can(again));
+    assert!(!back.then([Action::PauseClient { client: CLIENT }]).can(again));
+}
+
+/// A master that dies fails as soon as the waiter asks it, and so does its subscription.
+#[test]
+fn a_waiter_at_a_dead_master_turns_to_the_next_one_when_it_asks_again() {
+    let dead = Action::CrashNode { node: 0 };
+    let refused = waiting(3, "wait_limit = 6", "crash_node = 1").then(taken(&[0])).then([A, ask(0)]);
+    let at_once = refused.then([dead, SUBSCRIBE]);
+    assert!(at_once.can(ask(1)) && !at_once.can(ask(0)));
+    let subscribed = waiting(3, "wait_limit = 6", "crash_node = 1").then(taken(&[0])).then([A, ask(0), SUBSCRIBE]);
+    assert!(subscribed.then([dead, ASK_AGAIN]).can(ask(1)));
+}

@@ -76,7 +76,9 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                     Phase::NextPart => {
                         is_at_limit || (may_ask && thread.wake_in.is_due()) || thread.asks_in_vain(reach.is_up)
                     }
-                    Phase::GivingBack | Phase::AskingMasters | Phase::ReleasingMasters => true,
+                    // A round that begins anew after errors need not do so before the next tick.
+                    Phase::AskingMasters => thread.wake_in != Timer::SOON,
+                    Phase::GivingBack | Phase::ReleasingMasters => true,
                     Phase::Undoing | Phase::SettingTtl => requests.get(Slot::of_thread(number)).is_none(),
                     // The code that a late reply extends goes on, and may end.
                     Phase::HearingMaster => {

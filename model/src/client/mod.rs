@@ -8,6 +8,7 @@ pub(crate) mod due;
 mod finished;
 pub(crate) mod interrupt;
 pub(crate) mod master_locks;
+pub(crate) mod master_waits;
 pub(crate) mod masters;
 pub(crate) mod named_renewals;
 mod parts;

@@ -132,13 +132,20 @@ impl<Q: InFlight> Process<'_, Q> {
         if self.config.lock.facts().spins() && (can_ask || !waiting.wake_in.is_due()) {
             return None;
         }
+        self.reach_limit(thread)?;
+        self.end_call(thread);
+        Some(())
+    }
+
+    /// A waiter's limit is over, and it is about to leave.
+    pub(crate) fn reach_limit(&mut self, thread: u8) -> Option<()> {
+        let waiting = self.thread(thread);
         // A request in flight is awaited: Redisson checks the limit when it has the reply.
         let is_due = waiting.is_waiting() && !waiting.is_calling() && waiting.wait_left.is_due();
         if !self.client.is_running() || !is_due || self.config.is_mutated(Mutant::WaitLimitIgnored) {
             return None;
         }
         self.notes.happened(Happening::LimitReached);
-        self.end_call(thread);
         Some(())
     }
 
@@ -281,7 +288,7 @@ impl<Q: InFlight> Process<'_, Q> {
     }
 
     /// A thread was refused: what it does next depends on how far it had come.
-    pub(super) fn refuse(&mut self, thread: u8, remaining: Timer) {
+    pub(crate) fn refuse(&mut self, thread: u8, remaining: Timer) {
         let config = self.config;
         let publishes = config.lock.facts().publishes();
         let swallows_interrupts = config.swallows_interrupts() && publishes;

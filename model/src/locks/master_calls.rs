@@ -89,6 +89,7 @@ impl CallStore for NoCalls {
 
 /// A call on several masters, and what an earlier one has left under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each fact of a call")]
 pub struct MastersCall {
     /// While it takes the lock or extends it: whom it has asked in this round. While it releases, or sets the lease at the end: whom it is
     /// still to ask.
@@ -103,8 +104,17 @@ pub struct MastersCall {
     pub unheard: MasterSet,
     /// Whether that is a grant.
     pub unheard_is_grant: bool,
-    /// Whether the round in which it is may be followed by another one: its client waits, and its wait limit did not pass yet.
+    /// Whether it says that somebody else has the lock there: a call that waits waits for that, and for no error.
+    pub unheard_is_busy: bool,
+    /// Whether its client waits until it has the lock or its wait limit is over. Of a lock in rounds: whether the round in which it is may be
+    /// followed by another one.
     pub goes_on: bool,
+    /// Of a client that waits for the lock of one master: that one. No other one is waited for.
+    pub waits_at: MasterSet,
+    /// Of a call that waits at masters: until it leaves, or its round is over. Off: it does not.
+    pub left: Timer,
+    /// Whether its round is a later one, of a call whose lease is another one from then on.
+    pub is_later: bool,
     /// Where its client takes the second node of a group for the master; elsewhere the first one. This outlives the call.
     pub moved: MasterSet,
 }
@@ -187,36 +197,44 @@ impl MastersCall {
     /// The same call where the masters are in this order, each a number that a master had before.
     #[must_use]
     pub fn in_order(self, order: &[u8]) -> Self {
-        let Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on, moved } = self;
-        let [asked, granted, late, late_of_earlier, unheard, moved] =
-            [asked, granted, late, late_of_earlier, unheard, moved].map(|set| set.in_order(order));
-        Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on, moved }
+        let Self { asked, granted, late, late_of_earlier, unheard, waits_at, moved, .. } = self;
+        let [asked, granted, late, late_of_earlier, unheard, waits_at, moved] =
+            [asked, granted, late, late_of_earlier, unheard, waits_at, moved].map(|set| set.in_order(order));
+        Self { asked, granted, late, late_of_earlier, unheard, waits_at, moved, ..self }
     }
 
     /// What it says of one master: a bit for each set.
     pub const fn of_master(self, master: u8) -> u8 {
-        let Self { asked, granted, late, late_of_earlier, unheard, moved, .. } = self;
+        let Self { asked, granted, late, late_of_earlier, unheard, waits_at, moved, .. } = self;
         asked.has(master) as u8
             | (granted.has(master) as u8) << 1
             | (late.has(master) as u8) << 2
             | (late_of_earlier.has(master) as u8) << 3
             | (unheard.has(master) as u8) << 4
             | (moved.has(master) as u8) << 5
+            | (waits_at.has(master) as u8) << 6
     }
 
-    /// As a word, for hashing.
-    pub(crate) const fn word(self) -> u64 {
-        let Self { asked, granted, late, late_of_earlier, unheard, unheard_is_grant, goes_on, moved } = self;
-        u64::from_le_bytes([
-            asked.0,
-            granted.0,
-            late.0,
-            late_of_earlier.0,
-            unheard.0,
-            unheard_is_grant as u8,
-            goes_on as u8,
-            moved.0,
-        ])
+    /// As two words, for hashing; the second one is that of a call that waits at masters.
+    pub(crate) const fn words(self) -> [u64; 2] {
+        let Self {
+            asked,
+            granted,
+            late,
+            late_of_earlier,
+            unheard,
+            unheard_is_grant,
+            unheard_is_busy,
+            goes_on,
+            waits_at,
+            left,
+            is_later,
+            moved,
+        } = self;
+        let first =
+            [asked.0, granted.0, late.0, late_of_earlier.0, unheard.0, unheard_is_grant as u8, goes_on as u8, moved.0];
+        let second = [unheard_is_busy as u8, waits_at.0, left.byte(), is_later as u8, 0, 0, 0, 0];
+        [u64::from_le_bytes(first), u64::from_le_bytes(second)]
     }
 }
 

@@ -131,10 +131,14 @@ impl ActionKind {
             ],
             // Only a thread that was refused gets this far.
             Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => &[
-                (ReplyKind::Acquired, |config| is_contended(config) && asks_one_master(config)),
-                (ReplyKind::Busy, |config| is_contended(config) && asks_one_master(config)),
+                (ReplyKind::Acquired, |config| is_contended(config) && !config.extends_in_rounds()),
+                (ReplyKind::Busy, |config| is_contended(config) && !config.extends_in_rounds()),
                 (ReplyKind::TryAgain, |config| is_contended(config) && config.refuses_acquires_while_moving()),
-                (ReplyKind::Done, Config::asks_masters),
+                // Another round begins, and nobody is asked yet.
+                (ReplyKind::Done, Config::extends_in_rounds),
+                // One of several masters, which has failed then. One master is asked again when it answers.
+                (ReplyKind::SaveFailed, |config| config.asks_master_locks() && refuses_writes(config)),
+                (ReplyKind::Unreachable, |config| config.asks_master_locks() && config.can_be_unreachable()),
             ],
             Self::AskMaster | Self::ArriveLate => &[
                 (ReplyKind::Acquired, always),
@@ -179,9 +183,11 @@ impl ActionKind {
                 (ReplyKind::ReadOnly, can_be_demoted),
                 (ReplyKind::Unreachable, Config::can_be_unreachable),
             ],
-            Self::Subscribe | Self::Deliver | Self::LoseMessage | Self::Resubscribe => {
-                &[(ReplyKind::Done, is_contended)]
-            }
+            Self::Subscribe => &[
+                (ReplyKind::Done, is_contended),
+                (ReplyKind::Unreachable, |config| config.asks_master_locks() && config.can_be_unreachable()),
+            ],
+            Self::Deliver | Self::LoseMessage | Self::Resubscribe => &[(ReplyKind::Done, is_contended)],
             Self::GiveUp => &[
                 (ReplyKind::Done, |config| is_contended(config) && !config.queues()),
                 (ReplyKind::LeftQueue, |config| is_contended(config) && config.queues()),

@@ -167,6 +167,14 @@ pub(super) fn can_fail_at_masters(config: &Config) -> bool {
     config.faults.lose_ask > 0 || config.can_be_unreachable() || config.can_refuse_writes()
 }
 
+/// Whether the wait of a call at several masters can be over although nobody else has the lock: time passes within the call, or it begins
+/// anew after errors.
+pub(super) fn can_run_out_of_time(config: &Config) -> bool {
+    let faults = &config.faults;
+    let is_late = faults.slow_reply > 0 || faults.pause_client > 0 || can_fail_at_masters(config);
+    config.asks_master_locks() && config.waits_with_limit() && is_late
+}
+
 /// Whether one of several masters may lose a lock that it stores while its client counts on that: time passes within a call, or
 /// without a renewal; or a master forgets, drops the key, or has another clock.
 pub(super) fn can_lose_master_lock(config: &Config) -> bool {

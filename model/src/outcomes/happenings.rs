@@ -2,7 +2,7 @@
 
 use super::conditions::{
     can_be_demoted, can_be_stale, can_fail_at_masters, can_find_no_key, can_forget, can_hold_twice, can_lose_grant,
-    can_renew_in_vain, counts_replicas, has_rivals, is_contended, refuses_writes, releases_any,
+    can_renew_in_vain, can_run_out_of_time, counts_replicas, has_rivals, is_contended, refuses_writes, releases_any,
 };
 use crate::action::ActionKind;
 use crate::config::sections::{Channels, Config};
@@ -23,11 +23,15 @@ impl Happening {
         match self {
             Self::Granted | Self::Wrote => true,
             Self::Reentered => can_hold_twice(config),
-            Self::Refused => is_contended(config) || config.asks_masters() && can_fail_at_masters(config),
+            Self::Refused => {
+                is_contended(config)
+                    || config.asks_masters() && can_fail_at_masters(config)
+                    || can_run_out_of_time(config)
+            }
             Self::Published => config.lock.facts().publishes(),
             Self::FellAsleep => sleeps,
             Self::WaiterInterrupted => sleeps && faults.interrupt > 0,
-            Self::LimitReached => sleeps && config.waits_with_limit(),
+            Self::LimitReached => sleeps && config.waits_with_limit() || can_run_out_of_time(config),
             Self::LeaseRenewed => has_watchdog,
             // Of an extension that does not count most masters, or the look at the clock, are the reason.
             Self::RenewalWasMissed if config.asks_master_locks() => has_watchdog && can_renew_in_vain(config),
@@ -88,7 +92,9 @@ impl Happening {
             Self::ValidityOver => config.looks_at_clock(),
             Self::ReadersShared => config.shares() && config.clients.count > 1,
             // Where several masters are asked, also one client alone may not get most of them.
-            Self::PartsGivenUp if config.asks_masters() => is_contended(config) || can_fail_at_masters(config),
+            Self::PartsGivenUp if config.asks_masters() => {
+                is_contended(config) || can_fail_at_masters(config) || can_run_out_of_time(config)
+            }
             Self::PartsGivenUp => config.has_parts() && config.clients.parts.count() > 1 && is_contended(config),
             Self::QueueServed => sleeps && config.queues(),
             Self::DeadHeadRemoved => sleeps && config.queues() && has_rivals(config),

@@ -1,14 +1,15 @@
 //! No waiter sleeps beside a free lock, nor a reader beside one that readers have. Only a running client's waiter is meant: a paused one sleeps for another reason. What
-//! may wake it: a permit, a message, its own limit or timer that is due. Where there is a queue the one is meant who is next.
+//! may wake it: a permit, a message, its own limit or timer that is due. Where there is a queue the one is meant who is next; of a lock on several
+//! masters, the lock of the one for which it waits.
 
 use super::claim::{Claim, PropertyKind};
-use crate::client::state::Phase;
+use crate::client::state::{Client, Phase, Thread};
 use crate::config::sections::Config;
 use crate::locks::contract::{HoldMode, Lock as _};
 use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
 use crate::notes::Happening;
-use crate::redis::group::Node;
+use crate::redis::group::{Group, Node};
 use crate::redis::queue::Effect;
 use crate::world::layout::Layout;
 use crate::world::state::World;
@@ -38,6 +39,17 @@ fn applies(config: &Config) -> Result<(), &'static str> {
 
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
+    let sleeps = |client: &Client, thread: &Thread| {
+        let will_be_woken = client.wakeup.permits > 0 || client.wakeup.messages() > 0 || thread.wait_left.is_due();
+        client.is_running() && thread.phase == Phase::Waiting && !thread.wake_in.may_fire() && !will_be_woken
+    };
+    if Y::Lock::HAS_MASTER_LOCKS {
+        let is_free = |client: u8| {
+            let group = world.waited_for(client).map(|(group, _)| &world.groups.as_ref()[usize::from(group)]);
+            group.and_then(Group::acting_master).is_some_and(|master| master.stored.is_free())
+        };
+        return world.threads().all(|(holder, client, thread)| !sleeps(client, thread) || !is_free(holder.client()));
+    }
     let may_join = |master: &Node<Y>, holder: Holder| {
         let is_shared = Y::Lock::FACTS.sharing.is_there() && Y::Lock::mode_of(holder) == HoldMode::Shared;
         is_shared && master.stored.holders().all(|hold| Y::Lock::go_together(holder, hold.by.holder))
@@ -54,11 +66,10 @@ pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
         let has_turn = is_free() && first.is_none_or(|first| first.holder == holder);
         has_turn || may_join(master, holder)
     };
-    world.threads().filter(|(holder, ..)| is_next(*holder)).all(|(holder, client, thread)| {
-        let sleeps = client.is_running() && thread.phase == Phase::Waiting && !thread.wake_in.may_fire();
-        let will_be_woken = client.wakeup.permits > 0 || client.wakeup.messages() > 0 || thread.wait_left.is_due();
-        !sleeps || will_be_woken || is_message_under_way(world, holder.client())
-    })
+    world
+        .threads()
+        .filter(|(holder, ..)| is_next(*holder))
+        .all(|(holder, client, thread)| !sleeps(client, thread) || is_message_under_way(world, holder.client()))
 }
 
 /// Whether an effect brings a message to the replica on which this client is subscribed. Nothing is under way to a master.

@@ -4,6 +4,7 @@ use super::claim::{Claim, PropertyKind};
 use crate::client::state::{AcquiresLeft, Phase, Thread};
 use crate::config::sections::Config;
 use crate::locks::contract::Lock as _;
+use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
 use crate::world::layout::Layout;
 use crate::world::state::World;
@@ -37,10 +38,12 @@ pub(super) fn is_wanted<Y: Layout>(world: &World<Y>) -> bool {
 
 /// Whether some client may still come to believe that it holds: it may ask, or has asked.
 pub(super) fn is_pursued<Y: Layout>(world: &World<Y>) -> bool {
-    // A single try on several masters has failed once it gives back what it was granted.
-    let has_failed = |thread: &Thread| Y::Lock::HAS_MASTER_LOCKS && thread.phase == Phase::Undoing;
-    let has_asked = world.threads().any(|(_, _, thread)| {
-        thread.is_waiting() || (thread.is_confirming() && !has_failed(thread)) || thread.asks_masters()
+    // A call on several masters that does not wait has failed once it gives back what it was granted; one that waits may begin anew.
+    let has_failed = |holder: Holder, thread: &Thread| {
+        Y::Lock::HAS_MASTER_LOCKS && thread.phase == Phase::Undoing && !world.call(holder.client()).goes_on
+    };
+    let has_asked = world.threads().any(|(holder, _, thread)| {
+        thread.is_waiting() || (thread.is_confirming() && !has_failed(holder, thread)) || thread.asks_masters()
     });
     has_asked || is_wanted(world)
 }

@@ -20,6 +20,11 @@ pub(super) const CLAIM: Claim = Claim {
 };
 
 fn applies(config: &Config) -> Result<(), &'static str> {
+    if config.asks_master_locks() {
+        return Err(
+            "a client that asks several masters looks at its limit once it has heard one, however late that is, and not after each",
+        );
+    }
     if config.asks_masters() {
         return Err(
             "a client that asks several masters looks at its limit when a round ends, however long the last reply takes",

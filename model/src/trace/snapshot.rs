@@ -14,6 +14,7 @@ use crate::client::renewal_table::RenewalTable;
 use crate::client::requests::{BroughtLease, Request, Slot, Stage};
 use crate::client::state::Mode;
 use crate::config::sections::Config;
+use crate::limits::FAR_TICKS;
 use crate::locks::holder::Holder;
 use crate::locks::master_calls::MasterSet;
 use crate::locks::tokens::TokenStore as _;
@@ -89,10 +90,13 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
         Mode::Crashed => ClientMode::Crashed,
         Mode::NotStarted => ClientMode::NotStarted,
     };
-    let subscription = match world.group().connection(index).subscription() {
-        Some(node) if node < config.nodes() => Some(SubscriptionState::Node(node_name(node))),
+    // Of several masters it waits for one at a time.
+    let group = world.waited_for(index).map_or(0, |(group, _)| group);
+    let uses_entry = config.lock.facts().publishes() && client.uses_wakeup_entry();
+    let subscription = match world.groups.as_ref()[usize::from(group)].connection(index).subscription() {
+        Some(node) if node < config.nodes() => Some(SubscriptionState::Node(node_name(group * config.nodes() + node))),
         Some(_) => Some(SubscriptionState::Ended),
-        None if world.has_lost_subscription(config, index) => Some(SubscriptionState::Lost),
+        None if uses_entry => Some(SubscriptionState::Lost),
         None => None,
     };
     Some(ClientState {
@@ -142,7 +146,11 @@ fn call_state<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -> CallS
         late_of_earlier: names(call.late_of_earlier),
         unheard: call.unheard.iter().next().map(known),
         unheard_is_grant: call.unheard_is_grant,
+        unheard_is_busy: call.unheard_is_busy,
         goes_on: call.goes_on,
+        waits_at: call.waits_at.iter().next().map(known),
+        left: call.left.left().filter(|left| *left != FAR_TICKS),
+        in_later_round: call.is_later,
         moved_to: names(call.moved),
         watchdogs: (0..config.cluster.groups)
             .filter_map(|group| {
@@ -173,7 +181,8 @@ fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) ->
         stored_token: world.tokens.held(holder),
         write_under_way: state.write(),
         stored_token_under_way: world.tokens.under_way(holder),
-        wait_left: state.wait_left.left(),
+        // One that is longer than any run is none.
+        wait_left: state.wait_left.left().filter(|left| *left != FAR_TICKS),
         limit_left: state.limit_left.left().filter(|_| !swallows_interrupts && !has_parts),
         in_later_round: has_parts && state.is_in_later_round(),
         in_part: has_parts && state.believes() && client.is_in_call(),

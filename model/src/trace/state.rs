@@ -105,6 +105,7 @@ pub struct ClientState {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each fact of a call that a reader is told")]
 pub struct CallState {
     /// The masters that were asked in this round; while it releases: those that are still to be asked.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -124,9 +125,21 @@ pub struct CallState {
     /// Whether that is a grant.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub unheard_is_grant: bool,
-    /// Whether the round may be followed by another one: the client waits, and its wait limit did not pass yet.
+    /// Whether it says that somebody else has the lock there, so that a call that waits begins to wait there.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub unheard_is_busy: bool,
+    /// Whether the client waits until it has the lock or its wait limit is over. Of a lock in rounds: whether another one may follow.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub goes_on: bool,
+    /// The one for whose lock it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits_at: Option<String>,
+    /// Ticks until the wait limit of the whole call, or until its round is over; not recorded where that is longer than any run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub left: Option<u8>,
+    /// Whether its round is a later one, from which on its lease is another one.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub in_later_round: bool,
     /// The nodes that the client takes for the masters of their groups, and that were not at the beginning.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub moved_to: Vec<String>,

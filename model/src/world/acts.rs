@@ -40,6 +40,9 @@ impl<Y: Layout> Context<'_, Y> {
     /// subscription.
     pub(crate) fn subscribe(&mut self, holder: Holder) -> Option<Reply> {
         let client = holder.client();
+        if Y::Lock::HAS_MASTER_LOCKS {
+            return self.subscribe_at_master(client);
+        }
         if !self.process(client, |process| process.can_subscribe(holder.thread())) {
             return None;
         }
@@ -53,6 +56,9 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// Subscribed, a thread asks again: the lock may have been freed before the subscription was there.
     pub(crate) fn second_ask(&mut self, holder: Holder) -> Option<Reply> {
+        if Y::Lock::HAS_MASTER_LOCKS {
+            return self.second_ask_at_master(holder.client());
+        }
         match self.process(holder.client(), |process| process.begin_second_ask(holder.thread()))? {
             SecondAsk::Asks => self.ask_for_lock(holder),
             SecondAsk::Skips(reply) => Some(reply),
@@ -62,12 +68,18 @@ impl<Y: Layout> Context<'_, Y> {
     /// A waiter takes a permit that a message brought, and asks.
     pub(crate) fn wake_by_message(&mut self, holder: Holder) -> Option<Reply> {
         self.process(holder.client(), |process| process.wake_by_message(holder.thread()))?;
+        if Y::Lock::HAS_MASTER_LOCKS {
+            return self.ask_again_at_master(holder.client());
+        }
         self.ask_for_lock(holder)
     }
 
     /// A waiter's timer fires, and it asks.
     pub(crate) fn wake_by_timer(&mut self, holder: Holder) -> Option<Reply> {
         self.process(holder.client(), |process| process.wake_by_timer(holder.thread()))?;
+        if Y::Lock::HAS_MASTER_LOCKS {
+            return self.ask_again_at_master(holder.client());
+        }
         if Y::Lock::HAS_SEVERAL_MASTERS {
             return Some(self.begin_round(holder.client()));
         }
@@ -76,6 +88,9 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// A client whose subscription ended with its connection subscribes on the new master.
     pub(crate) fn resubscribe(&mut self, client: u8) -> Option<Reply> {
+        if Y::Lock::HAS_MASTER_LOCKS {
+            return self.resubscribe_at_master(client);
+        }
         if !self.world.client(client).is_running() || !self.world.has_lost_subscription(self.config, client) {
             return None;
         }
@@ -233,6 +248,9 @@ impl<Y: Layout> Context<'_, Y> {
     /// that does not answer keeps its place until its deadline.
     pub(crate) fn give_up(&mut self, waiter: Holder) -> Option<Reply> {
         let client = waiter.client();
+        if Y::Lock::HAS_MASTER_LOCKS {
+            return self.give_up_at_master(client);
+        }
         let is_reached = self.world.reach(client).is_up;
         let can_ask = is_reached && self.world.client(client).asks_in == Timer::OFF;
         self.process(client, |process| process.give_up(waiter.thread(), can_ask, is_reached))?;
@@ -257,7 +275,8 @@ impl<Y: Layout> Context<'_, Y> {
     /// A client dies for good: its connections are gone.
     #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(crate) fn crash_client(&mut self, client: u8) -> Option<Reply> {
-        self.process(client, |process| process.crash())?;
+        let group = self.group_of_waiter(client);
+        self.with_front(group, |context| context.process(client, |process| process.crash()))?;
         let call = self.world.call(client).of_dead();
         self.world.set_call(client, call);
         self.world.forget_watchdogs(client);

@@ -63,11 +63,14 @@ impl<Y: Layout> Hash for World<Y> {
         }
         if Y::Calls::IS_THERE {
             for call in calls.as_ref() {
-                hasher.write_u64(call.get().word());
+                let [word, _] = call.get().words();
+                hasher.write_u64(word);
             }
         }
         if Y::Lock::HAS_MASTER_LOCKS {
             for call in calls.as_ref() {
+                let [_, of_wait] = call.get().words();
+                hasher.write_u64(of_wait);
                 for master in 0..MAX_GROUPS {
                     hasher.write_u32(u32::from_le_bytes(call.watchdog(master).bytes()));
                 }

@@ -19,6 +19,7 @@ use crate::client::watchdog::Firing;
 use crate::config::sections::Config;
 use crate::limits::MAX_GROUPS;
 use crate::locks::contract::{Lock as _, LockRequest};
+use crate::locks::master_calls::MastersCall;
 use crate::notes::{Breach, Happening};
 use crate::reply::Reply;
 
@@ -39,8 +40,8 @@ impl<Y: Layout> World<Y> {
 }
 
 impl<Y: Layout> Context<'_, Y> {
-    /// One tick on the timers of a client, for each master.
-    pub(super) fn tick_watchdogs(&mut self, client: u8) {
+    /// One tick on the timers of a client, for each master, and on what is left of its call.
+    pub(super) fn tick_at_masters(&mut self, client: u8) {
         if !Y::Lock::HAS_MASTER_LOCKS || !self.world.client(client).is_alive() {
             return;
         }
@@ -49,6 +50,8 @@ impl<Y: Layout> Context<'_, Y> {
             table.tick();
             self.world.set_watchdog(client, master, table);
         }
+        let call = self.world.call(client);
+        self.world.set_call(client, MastersCall { left: call.left.later(), ..call });
     }
 
     /// A rule of the watchdog that renews on this master.
@@ -73,7 +76,10 @@ impl<Y: Layout> Context<'_, Y> {
         if is_granted {
             self.at_watchdog(client, master, |process| process.register_hold(ONLY_THREAD));
         }
-        let decision = self.in_call(client, |process, call| process.hear_of_lock(call, master, is_granted));
+        // Its subscription, if it has one, is at this master.
+        let decision = self.with_front(master, |context| {
+            context.in_call(client, |process, call| process.hear_of_lock(call, master, is_granted))
+        });
         self.note_decision(client, decision);
     }
 

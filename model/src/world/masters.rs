@@ -72,11 +72,17 @@ impl<Y: Layout> Context<'_, Y> {
     /// One master executes a request. [`Reply::Unreachable`]: it is dead or stands still.
     pub(super) fn at_master(&mut self, node: u8, request: LockRequest) -> Option<Reply> {
         let (group, number) = self.config.place_of(node);
+        // Of a later round that has another lease.
+        let is_later = request.caller().is_some_and(|caller| self.world.call(caller.client()).is_later);
         self.with_front(group, |context| {
             if !context.world.node(number).is_working() {
                 return Some(Reply::Unreachable);
             }
-            Some(context.server().execute(number, request, 0, false)?.reply)
+            let executed = context.server().execute(number, request, 0, is_later)?;
+            if let Some(publish) = executed.published {
+                context.publish(number, 0, publish);
+            }
+            Some(executed.reply)
         })
     }
 
@@ -117,8 +123,9 @@ impl<Y: Layout> Context<'_, Y> {
     /// A client asks a master for the lock, and hears the reply.
     pub(crate) fn ask_master(&mut self, client: u8, node: u8) -> Option<Reply> {
         let (group, _) = self.can_ask_master(client, node).filter(|(_, extends)| !extends)?;
+        self.count_wait_at_master(client);
         let reply = self.at_master(node, LockRequest::Acquire(own(client)))?;
-        self.hear(client, group, reply == Reply::Acquired);
+        self.hear_ask(client, group, reply);
         Some(reply)
     }
 
@@ -137,6 +144,7 @@ impl<Y: Layout> Context<'_, Y> {
     pub(crate) fn ask_slowly(&mut self, client: u8, node: u8) -> Option<Reply> {
         let (group, extends) = self.can_ask_master(client, node)?;
         let request = if extends { LockRequest::Renew(own(client)) } else { LockRequest::Acquire(own(client)) };
+        self.count_wait_at_master(client);
         let reply = self.at_master(node, request)?;
         if reply == Reply::Unreachable {
             return None;
@@ -144,6 +152,7 @@ impl<Y: Layout> Context<'_, Y> {
         self.in_call(client, |process, call| {
             call.unheard = call.unheard.with(group);
             call.unheard_is_grant = matches!(reply, Reply::Acquired | Reply::Renewed);
+            call.unheard_is_busy = call.goes_on && Y::Lock::HAS_MASTER_LOCKS && matches!(reply, Reply::Busy { .. });
             process.wait_for_reply();
         });
         Some(reply)
@@ -155,8 +164,12 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.in_call(client, |process, call| process.can_hear_master(*call, group)) {
             return None;
         }
-        let is_granted = self.world.call(client).unheard_is_grant;
-        self.hear(client, group, is_granted);
+        let MastersCall { unheard_is_grant, unheard_is_busy, .. } = self.world.call(client);
+        // Where its share is over by then, it does not wait.
+        let is_in_time = !self.world.thread(own(client).holder).wait_left.is_due();
+        if !unheard_is_busy || !is_in_time || !self.begin_wait_at_master(client, group) {
+            self.hear(client, group, unheard_is_grant);
+        }
         Some(Reply::Done)
     }
 
@@ -210,7 +223,8 @@ impl<Y: Layout> Context<'_, Y> {
         Some(reply)
     }
 
-    fn hear(&mut self, client: u8, group: u8, is_granted: bool) {
+    /// A client has heard a master, or gives up on it.
+    pub(super) fn hear(&mut self, client: u8, group: u8, is_granted: bool) {
         if Y::Lock::HAS_MASTER_LOCKS {
             return self.hear_lock(client, group, is_granted);
         }

@@ -9,6 +9,7 @@ mod hash;
 pub(crate) mod incidents;
 pub mod layout;
 mod master_locks;
+mod master_waits;
 mod masters;
 pub(crate) mod network;
 pub mod normal_form;

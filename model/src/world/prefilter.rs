@@ -209,7 +209,8 @@ impl<Y: Layout> Prefilter<Y> {
             let posture = ClientPosture {
                 has_messages: client.wakeup.messages() > 0,
                 is_due: client.renewal.due_in().is_due(),
-                is_unsubscribed: world.group().connection(index).subscription().is_none(),
+                // A client of several masters is subscribed at the one for which it waits.
+                is_unsubscribed: Y::Lock::HAS_MASTER_LOCKS || world.group().connection(index).subscription().is_none(),
             };
             add(&mut possible, &by_posture[posture.number()]);
             for (thread, by_posture) in client.threads.iter().zip(by_thread) {

@@ -31,7 +31,7 @@ impl<Y: Layout> Context<'_, Y> {
                 process.tick_in_flight();
                 process.tick()
             });
-            self.tick_watchdogs(client);
+            self.tick_at_masters(client);
         }
         self.time_out_waits();
         if is_overrun {

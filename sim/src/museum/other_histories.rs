@@ -9,6 +9,8 @@ use crate::replay::{Played, ReplayError};
 /// How many replays in a row must take another order before the counterexample's is given up for another one. By far more than
 /// one in three take it on a busy machine too.
 const LEFT_EACH_TIME: usize = 3;
+/// How many steps are moved at most, each of which makes the library follow further.
+const MOST_MOVED: usize = 4;
 /// How many steps are added at most.
 const MOST_ADDED: usize = 2;
 
@@ -21,6 +23,11 @@ pub enum OtherHistory {
         from: usize,
         /// Its number in what was replayed; the steps between make room.
         to: usize,
+    },
+    /// Steps come earlier or later.
+    Reordered {
+        /// How many times one was moved.
+        steps: usize,
     },
     /// There are steps more, as the library cannot leave them out.
     Longer {
@@ -48,8 +55,9 @@ impl Followed {
 
 /// The library may do what happens at one instant in another order than the counterexample, and there may be steps that it cannot leave
 /// out. Where the counterexample is never followed to its end, the step at which that ended is made earlier or later, as little as possible:
-/// an equally short history with the same end. Where none of those is followed either, a step or two are added before that step, with the
-/// same end: the shortest history that the library follows. `None`: it follows the counterexample, or no such history.
+/// an equally short history with the same end; and so on, as long as that is followed further. Where none of those is followed to its end
+/// either, a step or two are added before that step, with the same end: the shortest history that the library follows. `None`: it follows
+/// the counterexample, or no such history.
 pub(super) fn one_that_is_followed(
     trace: &Trace,
     mut follow: impl FnMut(&Trace) -> Result<Followed, ReplayError>,
@@ -62,7 +70,24 @@ pub(super) fn one_that_is_followed(
             Followed::Until(steps) => ended_at = ended_at.max(steps),
         }
     }
-    for (other, instead) in with_one_moved(trace, ended_at).chain(with_some_added(trace, ended_at)) {
+    let (mut so_far, mut reached) = (trace.clone(), ended_at);
+    for moves in 1..=MOST_MOVED {
+        // Of the histories that are not followed to their end, the first one that is followed furthest.
+        let mut furthest: Option<(Trace, usize)> = None;
+        for (other, moved) in with_one_moved(&so_far, reached).chain(with_a_later_one_first(&so_far, reached)) {
+            match follow(&other)? {
+                Followed::InThisOrder if moves == 1 => return Ok(Some((other, moved))),
+                Followed::InThisOrder => return Ok(Some((other, OtherHistory::Reordered { steps: moves }))),
+                Followed::Until(steps) if steps > furthest.as_ref().map_or(reached, |(_, furthest)| *furthest) => {
+                    furthest = Some((other, steps));
+                }
+                Followed::Until(_) => {}
+            }
+        }
+        let Some(next) = furthest else { break };
+        (so_far, reached) = next;
+    }
+    for (other, instead) in with_some_added(trace, ended_at) {
         if follow(&other)? == Followed::InThisOrder {
             return Ok(Some((other, instead)));
         }
@@ -88,6 +113,21 @@ fn with_one_moved(trace: &Trace, ended_at: usize) -> impl Iterator<Item = (Trace
         }
         let other = with_same_end(trace, &moved)?;
         Some((other, OtherHistory::Moved { from: from + 1, to: to + 1 }))
+    })
+}
+
+/// The histories in which a later step comes before the one after the first so many, as long as the model ends in the same state; the nearest
+/// first. Each step between makes room.
+fn with_a_later_one_first(trace: &Trace, ended_at: usize) -> impl Iterator<Item = (Trace, OtherHistory)> {
+    let actions = trace.actions();
+    let has_end = trace.loop_start.is_none();
+    // The next one comes first where the step itself comes later.
+    let later = ended_at + 2..actions.len();
+    later.filter(move |_| has_end).filter_map(move |from| {
+        let mut moved = actions.clone();
+        moved[ended_at..=from].rotate_right(1);
+        let other = with_same_end(trace, &moved)?;
+        Some((other, OtherHistory::Moved { from: from + 1, to: ended_at + 1 }))
     })
 }
 
@@ -130,6 +170,7 @@ mod tests {
     use std::sync::atomic::{AtomicBool, AtomicU64};
 
     use lockstep_model::config::Profile;
+    use lockstep_model::trace::About;
 
     use super::super::examination::found;
     use super::super::exhibit::Exhibit;
@@ -192,8 +233,31 @@ mod tests {
         let (other, times) = found_with(&|_, one| one.actions() != trace.actions());
         let (first, moved) = with_one_moved(&trace, ended_at).next().expect("it can");
         assert_eq!((other, times), (Some((first.actions(), moved)), LEFT_EACH_TIME + 1));
-        let others = with_one_moved(&trace, ended_at).count() + with_some_added(&trace, ended_at).count();
+        let others = with_one_moved(&trace, ended_at).count()
+            + with_a_later_one_first(&trace, ended_at).count()
+            + with_some_added(&trace, ended_at).count();
         assert_eq!(found_with(&|_, _| false), (None, LEFT_EACH_TIME + others));
+    }
+
+    /// A lock on several masters, whose lease is set on each of them in an order of the library's own.
+    #[test]
+    fn a_second_step_is_moved_where_the_first_one_has_led_further() {
+        let world =
+            Exhibit::named("L4").expect("it is an exhibit").world(Profile::Redisson47).expect("it is a scenario");
+        let set_on = |node| Action::SetTtlAt { client: 0, node };
+        let granted = [Action::Acquire { client: 0, thread: 0 }]
+            .into_iter()
+            .chain((0..3).map(|node| Action::AskMaster { client: 0, node }));
+        let actions: Vec<_> = granted.clone().chain([2, 1, 0].map(set_on)).collect();
+        let in_its_order: Vec<_> = granted.chain([0, 1, 2].map(set_on)).collect();
+        let trace =
+            recorder::record(&world.name, "", &world.config, About::Drawn, &actions, "").expect("it can happen");
+        let found = one_that_is_followed(&trace, |one| {
+            let differs = one.actions().iter().zip(&in_its_order).position(|(action, wanted)| action != wanted);
+            Ok(differs.map_or(Followed::InThisOrder, Followed::Until))
+        });
+        let (other, instead) = found.expect("nothing fails").expect("it is found");
+        assert_eq!((other.actions(), instead), (in_its_order, OtherHistory::Reordered { steps: 2 }));
     }
 
     /// Of I4: a waiter is interrupted between two of its requests, and in Redisson it has sent the next one.

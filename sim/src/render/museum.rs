@@ -197,6 +197,10 @@ pub fn json_of(exhibit: &Exhibit, found: &Examination, version: &str) -> Value {
                 Some(OtherHistory::Moved { from, to }) => json!({ "step": from, "to": to }),
                 _ => Value::Null,
             },
+            "reordered": match instead {
+                Some(OtherHistory::Reordered { steps }) => json!({ "steps": steps }),
+                _ => Value::Null,
+            },
             "added": match instead {
                 Some(OtherHistory::Longer { before, added }) => json!({ "before": before, "steps": added }),
                 _ => Value::Null,
@@ -251,6 +255,9 @@ fn in_which_history(instead: Option<OtherHistory>) -> String {
         Some(OtherHistory::Moved { from, to }) => {
             let where_to = if to < from { "before" } else { "after" };
             format!("; with step {from} {where_to} step {to}, which leads to the same state")
+        }
+        Some(OtherHistory::Reordered { steps }) => {
+            format!("; with {steps} steps earlier or later, which leads to the same state")
         }
         Some(OtherHistory::Longer { before, added: 1 }) => {
             format!("; with one step more before step {before}, which leads to the same state")
@@ -316,6 +323,7 @@ mod tests {
         let reproduced = |instead| OnLibrary::Reproduced { times: 20, left: 1, compared: 12, instead: Some(instead) };
         let all = [
             reproduced(OtherHistory::Moved { from: 3, to: 4 }),
+            reproduced(OtherHistory::Reordered { steps: 2 }),
             reproduced(OtherHistory::Longer { before: 3, added: 2 }),
             OnLibrary::Differs { difference: Some(Box::new(Difference::of_a_reply())), left: None },
             OnLibrary::NotFollowed("it sends an acquire again".to_owned()),

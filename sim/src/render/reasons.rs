@@ -1,5 +1,7 @@
 //! Why a trace breaks its property: who does what in its last state, or in its loop.
 
+use std::collections::BTreeSet;
+
 use lockstep_model::client::Phase;
 use lockstep_model::trace::{
     About, ClientMode, ClientState, Hold, NodeState, State, ThreadState, Trace, TraceStep, lock_name,
@@ -189,10 +191,18 @@ fn key_left(last: &State, actor: &str) -> String {
 
 /// Who sleeps beside a free lock, and what wakes it.
 fn sleepers(config: &Config, last: &State) -> String {
+    // Of several masters, the one for whose lock a client waits.
+    let free_master = |client: &ClientState| {
+        let is_asleep = client.mode == ClientMode::Running && client.permits == 0 && client.messages == 0;
+        let waited = client.call.as_ref().filter(|_| is_asleep)?.waits_at.clone()?;
+        let is_free = |node: &NodeState| node.name == waited && node.is_master() && !node.stored.is_held();
+        last.nodes.iter().any(is_free).then_some(waited)
+    };
     let asleep = last
         .clients
         .iter()
         .filter(|client| client.mode == ClientMode::Running && client.permits == 0 && client.messages == 0)
+        .filter(|client| !config.asks_master_locks() || free_master(client).is_some())
         .flat_map(|client| &client.threads)
         .filter(|thread| thread.phase == Phase::Waiting && thread.wake_in != Some(0) && thread.wait_left != Some(0))
         .map(|thread| match thread.wake_in {
@@ -205,6 +215,11 @@ fn sleepers(config: &Config, last: &State) -> String {
             }
             None => format!("{} sleeps, with nothing to wake it", thread.name),
         });
+    if config.asks_master_locks() {
+        let masters: BTreeSet<_> = last.clients.iter().filter_map(free_master).collect();
+        let masters: Vec<_> = masters.into_iter().collect();
+        return format!("the lock of {} is free, and {}", list(&masters), list(&asleep.collect::<Vec<_>>()));
+    }
     let is_free = last.acting_master().is_none_or(|master| !master.stored.is_held());
     let state = match (is_free, config.has_parts()) {
         (true, _) => "the lock is free",

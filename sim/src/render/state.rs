@@ -160,8 +160,10 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
         Phase::NextPart => Some("is the next part to be asked for".to_owned()),
         Phase::GivingBack => Some("is the next part to be given back".to_owned()),
         Phase::Releasing => Some("has called release and waits for the answer".to_owned()),
-        Phase::AskingMasters if thread.holds > 0 => Some("extends its lease on the masters".to_owned()),
-        Phase::HearingMaster if thread.holds > 0 => {
+        Phase::AskingMasters if thread.holds > 0 && config.extends_in_rounds() => {
+            Some("extends its lease on the masters".to_owned())
+        }
+        Phase::HearingMaster if thread.holds > 0 && config.extends_in_rounds() => {
             Some("extends its lease, and waits for the reply of a master".to_owned())
         }
         Phase::AskingMasters => Some("asks the masters".to_owned()),
@@ -203,7 +205,7 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
 }
 
 /// What a client remembers of its call on several masters.
-fn asks(config: &Config, client: &ClientState) -> String {
+fn asks(config: &Config, index: u8, client: &ClientState) -> String {
     let Some(call) = &client.call else { return "asks no master".to_owned() };
     let releases = [Phase::ReleasingMasters, Phase::Undoing];
     let is_releasing = client.threads.iter().any(|thread| releases.contains(&thread.phase));
@@ -225,6 +227,16 @@ fn asks(config: &Config, client: &ClientState) -> String {
         let reply = if call.unheard_is_grant { "grant" } else { "refusal" };
         says.push(format!("the reply of {unheard}, a {reply}, is under way to it"));
     }
+    if let Some(master) = &call.waits_at {
+        says.push(format!("waits for the lock of {master}"));
+    }
+    if let Some(left) = call.left {
+        let what = if config.of_client(index).takes_in_rounds() { "its round is over" } else { "its call gives up" };
+        says.push(within(config, what, left));
+    }
+    if call.in_later_round {
+        says.push("its lease is that of a later round".to_owned());
+    }
     for watchdog in &call.watchdogs {
         let holds = count(watchdog.holds.into(), "hold");
         says.push(match watchdog.due_in {
@@ -234,7 +246,8 @@ fn asks(config: &Config, client: &ClientState) -> String {
             None => format!("renews {holds} on {}", watchdog.node),
         });
     }
-    if call.goes_on && is_releasing {
+    // Of a lock on each master one follows if there is time left.
+    if call.goes_on && is_releasing && config.extends_in_rounds() {
         says.push("another round follows".to_owned());
     }
     if says.is_empty() { "asks no master".to_owned() } else { says.join("; ") }
@@ -249,7 +262,7 @@ fn process(config: &Config, index: u8, client: &ClientState) -> String {
     }
     let mut says = if client.mode == ClientMode::Paused { "PAUSED; ".to_owned() } else { String::new() };
     if config.asks_masters() {
-        says += &asks(config, client);
+        says += &asks(config, index, client);
     } else {
         let _ = write!(says, "takes {} for the master", client.master);
     }

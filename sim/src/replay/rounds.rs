@@ -91,6 +91,9 @@ impl CallRounds {
         match action {
             Action::ArriveLate { client, node } => self.late.get(&(client, usize::from(node))).copied(),
             Action::AskMaster { client, .. }
+            | Action::SecondAsk { client, .. }
+            | Action::WakeByMessage { client, .. }
+            | Action::WakeByTimer { client, .. }
             | Action::ExtendAt { client, .. }
             | Action::SetTtlAt { client, .. }
             | Action::SlowReply { client, .. }

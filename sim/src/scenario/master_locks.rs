@@ -2,22 +2,25 @@
 //! yet.
 
 use core::ops::Range;
+use std::collections::BTreeSet;
 
 use lockstep_model::config::{
     ClientSettings, MissedRenewal, NeededMasters, PartialRelease, Profile, RenewalTimer, StopsAt,
 };
 
+use super::code::Code;
 use super::contradiction::Contradiction;
+use super::error::Problem;
 use super::parts::{Parts, Sections};
-use super::section::Section;
+use super::section::{Entry, Section};
 
-/// The profiles whose calls were read from runs of that version, and are single tries here.
+/// The profiles whose calls were read from runs of that version.
 const PROFILES: [Profile; 4] = [Profile::Redisson47, Profile::Redisson43, Profile::Redisson352, Profile::Redisson343];
 
 /// Records every contradicting pair.
-pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+pub(super) fn note(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
     note_useless(parts, sections, lock);
-    note_calls(parts, top, sections, lock);
+    note_calls(parts, sections, lock);
     note_renewals(parts, sections, lock);
 }
 
@@ -52,22 +55,92 @@ fn note_useless(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
     }
 }
 
-/// Which calls there are: single tries, of the versions of Redisson whose runs are known.
-fn note_calls(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
-    let waits = |own: &ClientSettings| own.wait_limit != Some(0);
-    if parts.somebody(waits) {
-        let words = ("a call that waits", "use wait_limit = 0 in [time]: tryLock(), which asks each master once");
-        let places = sections.places(parts).into_iter();
-        let said: Vec<_> = places
-            .filter(|place| place.time.span_of("wait_limit").is_some() && place.said.as_ref().is_some_and(waits))
-            .collect();
-        for place in &said {
-            beside(place.time, "wait_limit", lock, words);
+/// Whether its refused callers wait.
+fn waits(own: &ClientSettings) -> bool {
+    own.wait_limit != Some(0)
+}
+
+/// How long a call waits that makes rounds, and for how long at each master.
+fn note_waits(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+    let is_endless = |own: &ClientSettings| own.wait_limit.is_none();
+    if let Some(time) = parts.time {
+        if time.round_wait.is_none() && parts.somebody(is_endless) {
+            let example = "`round_wait = \"4500ms\"`, or a number of ticks, after which a call without a limit gives back what it has and \
+                           begins anew: 1.5 s for each master in Redisson. Or use wait_limit: 0 is tryLock(), which asks each master once";
+            sections.time.require("round_wait", Entry::<u8>::Absent, example);
         }
-        if said.is_empty() {
-            beside(top, "lock", lock, words);
+        if time.round_wait.is_some() && !parts.somebody(is_endless) {
+            Contradiction::of(&sections.time, "round_wait", "no client waits without a limit, so no call has rounds")
+                .with(sections.time.span_of("wait_limit"), "this is how long a call waits")
+                .note("remove `round_wait`, or let a client wait without a limit: wait_limit = \"none\"");
         }
     }
+    note_shares(parts, sections, lock);
+    for place in sections.places(parts) {
+        if place.nobody(|own| is_endless(own) && own.renew_every.is_none()) {
+            let reason =
+                "no call that names a lease is without a limit, so none has later rounds with a lease of their own";
+            Contradiction::of(place.protocol, "round_lease", reason).note("remove `round_lease`");
+        }
+    }
+    if !parts.somebody(waits) {
+        return;
+    }
+    if parts.cluster.is_some_and(|cluster| cluster.replicas > 0) {
+        beside(
+            &sections.cluster,
+            "replicas",
+            lock,
+            ("a call that waits at masters with replicas", "use replicas = 0, or wait_limit = 0"),
+        );
+    }
+    let Some(clients) = parts.clients else { return };
+    if clients.stops_at == StopsAt::Validity {
+        let help = "remove `stops_at`, or use wait_limit = 0";
+        beside(&sections.clients, "stops_at", lock, ("a holder that looks at its clock after a call that waits", help));
+    }
+    if clients.max_holds > 1 && parts.somebody(|own| waits(own) && own.renew_every.is_none()) {
+        let help = "use max_holds = 1, or renew_every, or wait_limit = 0";
+        beside(&sections.clients, "max_holds", lock, ("a nested call that waits and names its lease", help));
+    }
+}
+
+/// A call waits at each master for its share of the wait, in whole ticks.
+fn note_shares(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+    let (Some(time), Some(cluster), Some(settings)) = (parts.time, parts.cluster, parts.settings.as_deref()) else {
+        return;
+    };
+    let masters = cluster.groups;
+    let mut said = BTreeSet::new();
+    for (client, own) in settings.iter().enumerate() {
+        let (key, wait) = match own.wait_limit {
+            None => ("round_wait", time.round_wait),
+            limit => ("wait_limit", limit),
+        };
+        // Where every master is needed a call waits at each for as long as it has.
+        let shares = own.protocol.needed_masters == NeededMasters::Most && masters > 1;
+        let Some(wait) = wait.filter(|wait| shares && !wait.is_multiple_of(masters)) else { continue };
+        let table = sections.client.as_ref().and_then(|tables| tables.get(client));
+        let of_table = |key: &str| table.and_then(|table| table.span_of(key));
+        let span = of_table(key).or_else(|| sections.time.span_of(key)).or_else(|| of_table("needed_masters"));
+        let Some(span) = span.filter(|span| said.insert(span.start)) else { continue };
+        let reason = format!(
+            "a call waits at each of {masters} masters for its share, and {wait} ticks have no such share in whole ticks"
+        );
+        let nearest = (wait / masters + 1) * masters;
+        let problem = Problem::at(Code::NotModelled, span, reason);
+        let problem = match lock {
+            Some(lock) => problem.also(lock.clone(), "this is Redisson's lock on several masters"),
+            None => problem,
+        };
+        let help = format!("use a multiple of {masters}, like {nearest} ticks, or a shorter tick_ms");
+        sections.time.note::<()>(problem.help(help));
+    }
+}
+
+/// Which calls there are: of the versions of Redisson whose runs are known.
+fn note_calls(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+    note_waits(parts, sections, lock);
     for place in sections.places(parts) {
         if place.said.is_some_and(|said: ClientSettings| !PROFILES.contains(&said.protocol.profile)) {
             let help = "use profile = \"redisson-4.7\", \"redisson-4.3\", \"redisson-3.52\" or \"redisson-3.43\"";

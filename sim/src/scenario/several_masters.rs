@@ -37,7 +37,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             note_extension(parts, sections);
             note_drift(parts, sections);
         }
-        StoringMasters::Locks => master_locks::note(parts, top, sections, lock.as_ref()),
+        StoringMasters::Locks => master_locks::note(parts, sections, lock.as_ref()),
     }
     note_masters(parts, sections, lock.as_ref());
     note_not_yet(parts, sections, lock.as_ref());

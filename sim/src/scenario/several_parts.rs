@@ -46,13 +46,16 @@ fn note_elsewhere(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<us
     Contradiction::of(&sections.clients, "parts", "this kind of lock has no parts")
         .with(lock.cloned(), label.to_owned())
         .note(&note("parts"));
-    Contradiction::of(&sections.time, "round_wait", "this kind of lock is not taken in rounds")
-        .with(lock.cloned(), label.to_owned())
-        .note(&note("round_wait"));
-    // A lock on each of several masters sets its lease in the end as well, and may stop at a release that fails (`master_locks`).
+    // A lock on each of several masters is taken in rounds as well, sets its lease in the end, and may stop at a release that fails
+    // (`master_locks`).
     let is_on_masters = parts.lock.is_some_and(|kind| kind.facts().masters == StoringMasters::Locks);
+    if !is_on_masters {
+        Contradiction::of(&sections.time, "round_wait", "this kind of lock is not taken in rounds")
+            .with(lock.cloned(), label.to_owned())
+            .note(&note("round_wait"));
+    }
     for place in sections.places(parts) {
-        for key in SWITCHES.into_iter().filter(|key| !(is_on_masters && ["final_lease", "failed_part"].contains(key))) {
+        for key in SWITCHES.into_iter().filter(|key| !is_on_masters || *key == "interrupted_call") {
             Contradiction::of(place.protocol, key, "this kind of lock has no parts")
                 .with(lock.cloned(), label.to_owned())
                 .note(&note(key));

@@ -367,6 +367,12 @@ pub(super) const GROUPS: [AnomalyGroup; 16] = [
             "redisson-red-failover-of-one-master",
             "redisson-red-pause-longer-than-lease",
             "redisson-red-master-refuses-writes",
+            "redisson-red-late-refusal-after-the-wait",
+            "redisson-red-waits-at-a-dead-master",
+            "redisson-red-lost-message",
+            "redisson-red-lease-times-a-thousand",
+            "redisson-red-split-vote-for-ever",
+            "redisson-red-every-master-opposite-orders",
         ],
     },
     AnomalyGroup {

@@ -119,7 +119,9 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("refused_lease", &["\"remembered\"", "\"ignored\""], 80, |said| {
         said.is("lock_objects", "\"shared\"") && said.spins()
     }),
-    row("wait_limit", &["0"], 100, Said::asks_master_locks),
+    // A call waits at each master for its share, in whole ticks. Without a limit it has rounds.
+    row("wait_limit", &["0", "0", "0", "6"], 85, |said| said.asks_master_locks() && !said.has("max_holds")),
+    row("wait_limit", &["0"], 100, |said| said.asks_master_locks() && said.has("max_holds")),
     row("wait_limit", &["0", "0", "1", "2", "3", "4"], 70, |said| !said.spins() && !said.asks_master_locks()),
     row("wait_limit", &["0", "1", "2", "3", "4"], 80, |said| said.spins() && !said.is("profile", "\"redisson-3.15\"")),
     row("hold_at_most", TICKS, 40, |_| true),
@@ -127,7 +129,8 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("poll_every", TICKS, 60, Said::spins),
     row("ask_again_after", TICKS, 8, Said::publishes),
     row("queue_wait", &["1", "2", "3", "5"], 100, Said::queues),
-    row("round_wait", &["1", "1", "2", "3"], 100, Said::takes_in_rounds),
+    row("round_wait", &["1", "1", "2", "3"], 100, |said| said.takes_in_rounds() && said.has_parts()),
+    row("round_wait", &["6"], 100, |said| said.takes_in_rounds() && said.asks_master_locks()),
     row("round_lease", &["\"multiplied\"", "\"kept\"", "\"kept\""], 60, |said| {
         said.takes_in_rounds() && !said.has("renew_every")
     }),
@@ -140,9 +143,10 @@ pub(super) const ROWS: &[DrawnKey] = &[
     }),
     row("hold_for_ever", FLAG, 5, |said| !said.has("hold_at_most") && !said.shares()),
     // Nodes and their faults.
-    row("groups", &["2", "3", "3", "3", "3", "5"], 100, Said::asks_masters),
+    row("groups", &["2", "3", "3", "3", "3", "5"], 100, |said| said.asks_masters() && !said.waits_at_masters()),
+    row("groups", &["2", "3"], 100, Said::waits_at_masters),
     row("groups", &["1"], 2, |said| !said.asks_masters()),
-    row("replicas", &["1"], 25, |said| said.asks_masters() && !said.is("groups", "5")),
+    row("replicas", &["1"], 25, |said| said.asks_masters() && !said.is("groups", "5") && !said.waits_at_masters()),
     row("drift", &["0", "1"], 40, |said| said.asks_masters() && !said.is("lease", "1")),
     row("elapsed_time", &["\"checked\"", "\"ignored\""], 40, Said::asks_masters),
     row("lose_ask", BUDGET, 30, Said::asks_masters),
@@ -260,7 +264,7 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("stops_at", &["\"never\"", "\"validity\"", "\"validity\""], 20, |said| {
         let others = ["named_lease", "reentry_lease", "hold_for_ever"];
         let has_watchdogs = said.asks_master_locks() && said.has("renew_every");
-        !others.iter().any(|key| said.has(key)) && !has_watchdogs
+        !others.iter().any(|key| said.has(key)) && !has_watchdogs && !said.waits_at_masters()
     }),
     row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {
         said.some("clock_jump") || said.some("client_clock_jump")

@@ -195,9 +195,14 @@ impl Said {
         self.lock().masters == StoringMasters::Locks
     }
 
+    /// Whether its calls wait at each of several masters that stores a lock of its own.
+    pub(super) fn waits_at_masters(&self) -> bool {
+        self.asks_master_locks() && !self.is("wait_limit", "0")
+    }
+
     /// Whether its calls may go on in rounds.
     pub(super) fn takes_in_rounds(&self) -> bool {
-        self.has_parts() && !self.has("wait_limit")
+        (self.has_parts() || self.asks_master_locks()) && !self.has("wait_limit")
     }
 
     pub(super) fn issues_tokens(&self) -> bool {

@@ -43,7 +43,7 @@ impl Config {
     /// Whether a call sets its lease on each master when it has those that it needs: one that names a lease
     /// (docs/facts/family.md#the-lease-at-the-end-of-redlock).
     pub const fn sets_lease_at_masters(&self) -> bool {
-        self.asks_master_locks() && self.time.renew_every.is_none()
+        self.asks_master_locks() && self.names_lease_of_all()
     }
 
     /// How many masters a client of this scenario needs.

@@ -1,7 +1,7 @@
-//! Locks of several parts: how long one round takes, and by which lease the parts are asked for.
+//! Locks of several parts, and on several masters: how long one round takes, and by which lease they are asked for.
 
 use crate::config::sections::Config;
-use crate::config::switches::{FinalLease, RoundLease};
+use crate::config::switches::{FinalLease, NeededMasters, RoundLease};
 use crate::limits::FAR_TICKS;
 use crate::locks::contract::LockRequest;
 
@@ -18,9 +18,19 @@ impl Config {
         self.has_parts() && self.clients.parts.count() > 1
     }
 
-    /// Whether a call without a limit takes the parts in rounds: when one is over it gives back what it has, and begins anew.
+    /// Whether a call takes several locks of Redisson, one after the other: parts, or one on each of several masters.
+    const fn joins_locks(&self) -> bool {
+        self.takes_several() || self.asks_master_locks()
+    }
+
+    /// How many these are.
+    pub const fn joined_locks(&self) -> u8 {
+        if self.asks_master_locks() { self.cluster.groups } else { self.clients.parts.count() }
+    }
+
+    /// Whether a call without a limit takes them in rounds: when one is over it gives back what it has, and begins anew.
     pub const fn takes_in_rounds(&self) -> bool {
-        self.takes_several() && self.time.wait_limit.is_none()
+        self.joins_locks() && self.time.wait_limit.is_none()
     }
 
     /// Whether this thread ever begins a release: of a lock with parts it is that of the first one.
@@ -39,10 +49,26 @@ impl Config {
         self.takes_several() && self.time.renew_every.is_none()
     }
 
+    /// Whether a call that takes several locks of Redisson names their lease, and sets it when it has them.
+    pub(crate) const fn names_lease_of_all(&self) -> bool {
+        self.joins_locks() && self.time.renew_every.is_none()
+    }
+
+    /// For how long a call that waits asks for the lock of one master, ticks: for its share of the wait, or, where every master is needed,
+    /// as long as it has (docs/facts/family.md#redlock). `is_later`: in a later round. `None`: it does not wait.
+    pub(crate) fn wait_at_master(&self, is_later: bool) -> Option<u8> {
+        let limit = self.call_limit().filter(|_| self.asks_master_locks())?;
+        match self.protocol.needed_masters {
+            _ if is_later && self.multiplies_round_lease() => Some(FAR_TICKS),
+            NeededMasters::All => Some(limit),
+            NeededMasters::Most => Some(limit / self.cluster.groups),
+        }
+    }
+
     /// Whether the later rounds of a call have another lease than the first one.
     pub(crate) fn multiplies_round_lease(&self) -> bool {
         let multiplies = matches!(self.protocol.round_lease, RoundLease::Multiplied);
-        self.takes_in_rounds() && self.sets_final_lease() && multiplies
+        self.takes_in_rounds() && self.names_lease_of_all() && multiplies
     }
 
     /// The lease that a request of this client for a part brings, ticks. A part is asked for, and a hold of it that is left by a
@@ -52,7 +78,7 @@ impl Config {
         let own = self.of_client(client);
         match request {
             _ if is_later && own.multiplies_round_lease() => FAR_TICKS,
-            _ if !own.sets_final_lease() => own.time.lease,
+            _ if !own.names_lease_of_all() => own.time.lease,
             LockRequest::SetTtl(_) => own.time.lease,
             _ => own.part_lease(),
         }
@@ -60,7 +86,7 @@ impl Config {
 
     /// The lease by which a client of this scenario asks for a part, in the first round, ticks.
     pub fn part_lease(&self) -> u8 {
-        let wait = self.call_limit().filter(|_| self.sets_final_lease());
+        let wait = self.call_limit().filter(|_| self.names_lease_of_all());
         wait.map_or(self.time.lease, |wait| wait.saturating_mul(2))
     }
 

@@ -39,7 +39,7 @@ impl Config {
             named.unwrap_or_else(|| self.lease_of(client))
         };
         let caller = request.caller().map(Holder::client);
-        if let Some(client) = caller.filter(|_| self.has_parts()) {
+        if let Some(client) = caller.filter(|_| self.has_parts() || self.asks_master_locks()) {
             let lease_ticks = self.part_lease_of(client, request, brings_named);
             return LockContext { lease_ticks, sets_own_ttl: self.checks_final_lease(client), ..self.lock_context() };
         }

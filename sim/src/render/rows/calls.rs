@@ -16,7 +16,7 @@ use super::row::Row;
 /// The second command of an acquire by two.
 pub(super) const SET_TTL: &str = "PEXPIRE";
 /// What a waiter does whose limit is over.
-const GIVES_UP: &str = "gives up";
+pub(super) const GIVES_UP: &str = "gives up";
 
 impl Narrator<'_> {
     /// One request for the lock, and its answer.

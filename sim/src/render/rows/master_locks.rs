@@ -6,7 +6,8 @@ use lockstep_model::trace::node_name;
 use lockstep_model::{Happening, Reply};
 
 use super::super::paint::Tone;
-use super::super::units::count;
+use super::super::units::{count, time};
+use super::calls::GIVES_UP;
 use super::lane::Lane;
 use super::masters::lane;
 use super::narrator::Narrator;
@@ -18,6 +19,42 @@ impl Narrator<'_> {
         let asks = if self.thread_before(client, 0).holds > 0 { "asks to enter again" } else { "asks for the lock" };
         let what = format!("{} {asks}: it will ask the masters, each for a lock of its own", self.step.lane);
         self.alone(lane(client), call, Tone::Plain, what)
+    }
+
+    /// A waiter asks the master again for whose lock it waits.
+    pub(super) fn ask_again_at_master(&self, client: u8, call: &str, what: &str) -> Vec<Row> {
+        let node = self.asked(client);
+        let (name, after) = (&self.step.lane, self.thread_after(client, 0));
+        let then = match self.step.answer {
+            Reply::Busy { .. } => self.then_sleeps(name, after),
+            _ => self.then(client, self.step.answer == Reply::Acquired),
+        };
+        let what = format!("{what} {} again", node_name(node));
+        if self.step.answer == Reply::Unreachable {
+            let what = format!("{what}, which does not answer{then}");
+            return vec![self.one_way(lane(client), Lane::Node(node), call, what).lost()];
+        }
+        let (says, tone, answer) = self.answer_of_master(node);
+        let (says, tone) = self.shows_locks(client, says, tone);
+        self.request(lane(client), node, call, what, (says, tone, answer + &then))
+    }
+
+    /// A refused client subscribes at the master that has refused it.
+    pub(super) fn subscribe_at_master(&self, client: u8) -> Vec<Row> {
+        let node = self.asked(client);
+        let what = format!("{} subscribes to the unlock channel on {}", self.step.lane, node_name(node));
+        if self.step.answer == Reply::Unreachable {
+            let what = format!("{what}, which does not answer{}", self.then_of_locks(client, false));
+            return vec![self.one_way(lane(client), Lane::Node(node), "subscribe", what).lost()];
+        }
+        vec![self.one_way(lane(client), Lane::Node(node), "subscribe", what)]
+    }
+
+    /// The time is over for which a call waits for one master.
+    pub(super) fn give_up_at_master(&self, client: u8) -> Vec<Row> {
+        let then = self.then_of_locks(client, false);
+        let what = format!("{} waits no more for {}{then}", self.step.lane, node_name(self.asked(client)));
+        self.alone(lane(client), GIVES_UP, Tone::Odd, what)
     }
 
     /// A holder calls `unlock()`.
@@ -100,7 +137,17 @@ impl Narrator<'_> {
         let granted = call.map_or(0, |call| call.granted.len()) + usize::from(is_granted);
         let have = if granted == 1 { "has" } else { "have" };
         let needs_all = self.config.of_client(client).protocol.needed_masters == NeededMasters::All;
-        let why = if needs_all { "and it needs every one" } else { "and too many have not" };
+        let is_over = call.is_some_and(|call| call.goes_on && call.left == Some(0));
+        let why = match (is_over, needs_all) {
+            (true, _) if self.config.of_client(client).takes_in_rounds() => "and the time of the round is over",
+            (true, _) => "and the wait is over",
+            (false, true) => "and it needs every one",
+            (false, false) => "and too many have not",
+        };
+        let asks = matches!(
+            before.phase,
+            Phase::AskingMasters | Phase::HearingMaster | Phase::Refused | Phase::Subscribed | Phase::Waiting
+        );
         if after.holds > before.holds {
             let others = self.others_believe(name);
             return match before.phase {
@@ -115,17 +162,32 @@ impl Narrator<'_> {
             (Phase::SettingTtl, Phase::Idle) => {
                 format!("; the error ends the call of {name}, which {}, and gives nothing back", holds(after.holds))
             }
-            (Phase::AskingMasters | Phase::HearingMaster, Phase::SettingTtl) => {
+            (_, Phase::Refused) if asks => {
+                let left = after
+                    .wait_left
+                    .map_or_else(String::new, |left| format!(", for {} at most", time(self.config, left.into())));
+                format!("; {name} waits for it{left}")
+            }
+            (_, Phase::AskingMasters) if asks && self.begins_anew(client) => {
+                format!("; {granted} of {masters} {have} granted, {why}: {name} begins anew")
+            }
+            (_, Phase::SettingTtl) if asks => {
                 format!("; {granted} of {masters} masters have granted: {name} sets its lease on them")
             }
-            (Phase::AskingMasters | Phase::HearingMaster, Phase::Undoing) => {
+            (_, Phase::Undoing) if asks => {
                 format!("; {granted} of {masters} {have} granted, {why}: {name} gives back what it was granted")
             }
-            (Phase::AskingMasters | Phase::HearingMaster, Phase::Idle) => {
+            (_, Phase::Idle) if asks => {
                 format!("; {granted} of {masters} {have} granted, {why}: {name} {}", holds(after.holds))
             }
             _ => String::new(),
         }
+    }
+
+    /// Whether the call of a client begins anew with this step: it has asked none of its masters then.
+    fn begins_anew(&self, client: u8) -> bool {
+        let call = self.client_after(client).call.as_ref();
+        call.is_none_or(|call| call.asked.is_empty()) && self.thread_after(client, 0).phase == Phase::AskingMasters
     }
 
     /// What a picture shows of an answer, or that its client holds.
@@ -156,6 +218,7 @@ impl Narrator<'_> {
             0 if has_failed && self.looks_at_answer(client) => {
                 format!("; that was the last one, and {} is told the error", self.step.lane)
             }
+            0 if self.begins_anew(client) => format!("; that was the last one: {} begins anew", self.step.lane),
             0 => "; that was the last one".to_owned(),
             _ => format!("; the error ends the release of {}, which leaves {}", self.step.lane, count(left, "master")),
         }

@@ -163,7 +163,7 @@ impl Narrator<'_> {
     }
 
     /// What a master answers to an ask.
-    fn answer_of_master(&self, node: u8) -> (String, Tone, String) {
+    pub(super) fn answer_of_master(&self, node: u8) -> (String, Tone, String) {
         let master = node_name(node);
         match self.step.answer {
             Reply::Acquired => ("granted".to_owned(), Tone::Plain, format!("{master} grants")),
@@ -185,7 +185,7 @@ impl Narrator<'_> {
     }
 
     /// What a client decides that has heard of the last master.
-    fn then(&self, client: u8, is_granted: bool) -> String {
+    pub(super) fn then(&self, client: u8, is_granted: bool) -> String {
         if self.config.asks_master_locks() {
             return self.then_of_locks(client, is_granted);
         }

@@ -236,7 +236,9 @@ impl Narrator<'_> {
 
     /// The node that a client's request goes to.
     pub(super) fn asked(&self, client: u8) -> u8 {
-        let name = &self.before.clients[usize::from(client)].master;
+        let before = &self.before.clients[usize::from(client)];
+        // Of several masters it waits for the lock of one.
+        let name = before.call.as_ref().and_then(|call| call.waits_at.as_ref()).unwrap_or(&before.master);
         (0..self.config.all_nodes()).find(|node| node_name(*node) == *name).unwrap_or(0)
     }
 

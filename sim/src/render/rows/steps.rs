@@ -62,7 +62,8 @@ impl Narrator<'_> {
         let calls = self.own().call_names(self.acting_thread());
         match self.step.action {
             Action::Acquire { client, .. } if self.config.asks_master_locks() => {
-                self.begin_asking_locks(client, calls.try_acquire)
+                let call = if self.own().time.wait_limit.is_some() { calls.try_acquire } else { calls.acquire };
+                self.begin_asking_locks(client, call)
             }
             Action::Release { client, .. } if self.config.asks_master_locks() => {
                 self.begin_release_of_locks(client, calls.release)
@@ -71,6 +72,17 @@ impl Narrator<'_> {
                 self.renew_lock_at(client, node, calls.renew)
             }
             Action::SetTtlAt { client, node } => self.set_ttl_at(client, node),
+            Action::SecondAsk { client, .. } if self.config.asks_master_locks() => {
+                self.ask_again_at_master(client, "ask again", &format!("{name}, subscribed now, asks"))
+            }
+            Action::WakeByMessage { client, .. } if self.config.asks_master_locks() => {
+                self.ask_again_at_master(client, "woken", &format!("{name} is woken by the message, and asks"))
+            }
+            Action::WakeByTimer { client, .. } if self.config.asks_master_locks() => {
+                self.ask_again_at_master(client, "timer", &format!("{name}'s timer fires, and it asks"))
+            }
+            Action::Subscribe { client, .. } if self.config.asks_master_locks() => self.subscribe_at_master(client),
+            Action::GiveUp { client, .. } if self.config.asks_master_locks() => self.give_up_at_master(client),
             Action::Acquire { client, .. } if self.config.asks_masters() => {
                 self.begin_round(client, calls.acquire, &format!("{name} asks for the lock"))
             }

@@ -97,13 +97,18 @@ impl Route {
     }
 }
 
-/// Whatever is sent, the acting master sends: to a node that of its group.
+/// Whatever is sent, the acting master sends: to a node that of its group, and to a client of several masters the one for whose lock it waits.
 fn sender(trace: &Trace, state: &State, to: Lane) -> u8 {
     let acting = match to {
         Lane::Node(node) => state.acting_master_beside(&trace.config, node),
         _ => state.acting_master(),
     };
-    let acting = acting.map(|node| node.name.as_str());
+    let waited = match to {
+        Lane::Thread { client, .. } => state.clients[usize::from(client)].call.as_ref(),
+        Lane::Node(_) | Lane::Resource => None,
+    };
+    let waited = waited.and_then(|call| call.waits_at.as_deref());
+    let acting = waited.or(acting.map(|node| node.name.as_str()));
     let node = (0u8..).zip(&state.nodes).find(|(_, node)| Some(node.name.as_str()) == acting);
     node.map(|(index, _)| index).unwrap_or_default()
 }

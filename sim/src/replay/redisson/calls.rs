@@ -43,7 +43,7 @@ pub fn acquire(own: &Config, names_lease: bool, interruption: Interruption) -> S
     }
 }
 
-/// The call of an acquire that takes several parts in rounds and names its lease: in seconds, since it is that unit by which later rounds
+/// The call of an acquire that takes several locks in rounds and names its lease: in seconds, since it is that unit by which later rounds
 /// multiply it. The driver makes it draw the wait of the first round that the scenario says.
 fn acquire_in_rounds(own: &Config) -> Option<String> {
     let ms = |ticks: u8| u64::from(ticks) * u64::from(own.time.tick_ms);
@@ -51,7 +51,7 @@ fn acquire_in_rounds(own: &Config) -> Option<String> {
         return None;
     }
     let wait_ms = ms(own.time.round_wait?);
-    Some(format!("lock-lease-seconds {} {wait_ms}", ms(own.time.lease) / 1000))
+    Some(format!("lock-lease-seconds {} {wait_ms} {}", ms(own.time.lease) / 1000, own.joined_locks()))
 }
 
 /// The same of a call that returns a token. `tryLockAndGetToken()` waits without a limit, and `lockAndGetToken(lease)` ignores its

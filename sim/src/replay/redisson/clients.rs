@@ -183,7 +183,9 @@ impl RedissonClients {
         let own = self.config.of_client(client);
         let tick_ms = own.time.tick_ms;
         // Without a watchdog every call names its own lease.
-        let times = ClientTimes::default_with(i64::from(own.time.lease) * i64::from(tick_ms));
+        // A release brings the lease by which its lock was granted last, and where it never was, that of the watchdog.
+        let lease = if own.asks_master_locks() { own.part_lease() } else { own.time.lease };
+        let times = ClientTimes::default_with(i64::from(lease) * i64::from(tick_ms));
         if !own.is_split() {
             let asks_once = asks_once(&own);
             let attempts = if asks_once { 0 } else { times.attempts };
@@ -497,8 +499,8 @@ impl Target for RedissonClients {
 
     fn observe(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         if self.config.asks_master_locks() {
-            // Nobody waits, and each renewal is a request that a step sends.
-            return Ok(());
+            // Each renewal is a request that a step sends; what waiters hear is as of any lock.
+            return if self.config.waits() { self.observe_messages(step, testbed) } else { Ok(()) };
         }
         for (client, (before, after)) in (0u8..).zip(step.before.clients.iter().zip(&step.step.state.clients)) {
             self.follow_timers(client, step);

@@ -16,7 +16,9 @@ use super::clients::RedissonClients;
 use super::gate::HeldCommand;
 use super::master_calls::MastersStep;
 use super::told::compare_words;
-use super::wire_words::{in_our_shape, is_renewal, receipt_of, request_words, script_words, shown, words_of};
+use super::wire_words::{
+    in_our_shape, is_renewal, is_script, receipt_of, request_words, script_words, shown, words_of,
+};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::node_names::name_of_node;
@@ -69,6 +71,17 @@ impl RedissonClients {
                 }
                 return Ok(MastersStep::Done { executed_by: Some(node.into()) });
             }
+            Action::SecondAsk { client, thread }
+            | Action::WakeByMessage { client, thread }
+            | Action::WakeByTimer { client, thread } => {
+                let Some(node) = waited_for(client, step) else { return Ok(MastersStep::Other) };
+                let is_woken = matches!(step.step.action, Action::WakeByMessage { .. });
+                if !is_woken || !self.leave_woken_twice((client, thread), step, testbed) {
+                    self.ask_on_master(client, node, step, testbed)?;
+                }
+                return Ok(MastersStep::Done { executed_by: Some(node.into()) });
+            }
+            Action::GiveUp { client, .. } => self.give_up_on_master(client, step, testbed)?,
             _ => return Ok(MastersStep::Other),
         }
         Ok(MastersStep::Done { executed_by: None })
@@ -86,8 +99,7 @@ impl RedissonClients {
             call.split_once(' ').map_or((call, String::new()), |(verb, times)| (verb, format!(" {times}")));
         let at = usize::from(client);
         self.master_calls.unlocks[at] = is_unlock;
-        self.master_calls.granted[at].clear();
-        let order = self.master_calls.orders.get(&step.step.number).cloned().unwrap_or_default();
+        let order = self.master_calls.begin(at, step.step.number);
         testbed.findings.note(|| format!("{}:1 calls {call} on the masters {order}", client_name(client)));
         let needs_all = self.config.of_client(client).protocol.needed_masters == NeededMasters::All;
         let class = if needs_all { "every" } else { "most" };
@@ -103,6 +115,11 @@ impl RedissonClients {
             Action::ReleaseAt { .. } => !self.master_calls.unlocks[at],
             _ => false,
         };
+        let asks = matches!(step.step.action, Action::AskMaster { .. } | Action::SlowReply { .. });
+        if asks && self.master_calls.next_of(at, &step.before.clients[at]) != Some(node) {
+            testbed.findings.leave("a later round of Redisson asks the masters in the order of the first one");
+            return false;
+        }
         let is_next = self.master_calls.granted[at].first() == Some(&node);
         if is_by_grants && !is_next {
             testbed.findings.leave("Redisson turns to the masters in the order in which they have granted");
@@ -122,7 +139,12 @@ impl RedissonClients {
         let at = usize::from(client);
         let ClientPart::Asks(verb) = ClientPart::of_step(&self.config, step.step) else { return Ok(()) };
         let round = testbed.rounds.asked_in(step.step.action);
-        let Some(request) = self.translator.request_of_round(step.step, verb, round) else {
+        let is_release = matches!(verb, ScriptVerb::Release { .. });
+        let is_later = step.before.clients[at].call.as_ref().is_some_and(|call| call.in_later_round);
+        // A release brings the lease by which its lock was granted last, which matters only if it leaves a hold. The model remembers it for
+        // its call alone.
+        let brings_later = if is_release { self.master_calls.has_lease_of_later(at, node) } else { is_later };
+        let Some(request) = self.translator.request_at_master(step.step, verb, round, brings_later) else {
             testbed.findings.leave("what is not reached fails at a time of Redisson's own");
             return Ok(());
         };
@@ -131,6 +153,7 @@ impl RedissonClients {
             self.master_calls.granted[at].retain(|master| *master != node);
         }
         self.receipts[at].extend(receipt_of(&held));
+        self.reach_limit(client, step)?;
         let is_late = matches!(step.step.action, Action::SlowReply { .. });
         let reply = if is_late {
             self.master_calls.late[at] = Some(held.connection);
@@ -145,9 +168,15 @@ impl RedissonClients {
             return Ok(());
         }
         self.clear_up(client, testbed)?;
+        if testbed.findings.is_over() {
+            return Ok(());
+        }
         self.take_kept_receipts(client, node.into(), step, testbed)?;
-        if matches!(step.step.action, Action::AskMaster { .. }) && step.step.answer == Reply::Acquired {
+        if matches!(verb, ScriptVerb::Acquire { .. }) && !is_late && step.step.answer == Reply::Acquired {
             self.master_calls.granted[at].push(node);
+        }
+        if matches!(verb, ScriptVerb::Acquire { .. }) && step.step.answer == Reply::Acquired {
+            self.master_calls.remember_lease(at, node, is_later);
         }
         if !matches!(verb, ScriptVerb::Renew { .. }) {
             self.compare_call_on_masters(client, step, testbed);
@@ -165,6 +194,7 @@ impl RedissonClients {
     ) -> Result<(), ReplayError> {
         let at = usize::from(client);
         let Some(connection) = self.master_calls.late[at].take() else { return Err(ReplayError::NothingHeld) };
+        self.reach_limit(client, step)?;
         self.applications.pass_reply(at, connection)?;
         let is_grant = step.before.clients[at].call.as_ref().is_some_and(|call| call.unheard_is_grant);
         if is_grant {
@@ -185,13 +215,14 @@ impl RedissonClients {
     ) -> Result<Option<HeldCommand>, ReplayError> {
         let at = usize::from(client);
         let is_of_watchdog = matches!(verb, ScriptVerb::Renew { .. });
-        let (wanted, commands) = (request_words(request), self.commands);
+        let (wanted, commands, drawn) =
+            (self.without_drawn_lease(request_words(request)), self.commands, self.drawn_lease());
         let servers = self.applications.servers_of_connections(at);
         let is_wanted = |held: &HeldCommand| {
             let words = script_words(&words_of(&by_one_name(held, client)), commands);
             servers.get(held.connection) == Some(&node.into())
                 && is_renewal(held) == is_of_watchdog
-                && words.as_ref() == Some(&wanted)
+                && words.map(|words| drawn.masked(words)).as_ref() == Some(&wanted)
         };
         let found = self.applications.await_request(at, is_wanted)?;
         let is_sent = found.is_some();
@@ -202,6 +233,17 @@ impl RedissonClients {
                 self.applications.replace(at, &renamed);
             }
             return Ok(Some(renamed));
+        }
+        let waits = [Phase::Refused, Phase::Subscribed, Phase::Waiting];
+        let waiter = step.before.clients[at].threads.first().filter(|thread| waits.contains(&thread.phase));
+        let asks_there = |held: &HeldCommand| {
+            let is_there = self.applications.server_of(at, held.connection) == usize::from(node);
+            is_there && is_script(&words_of(held)) && !is_renewal(held)
+        };
+        let is_at_limit = waiter.is_some_and(|thread| thread.wait_left == Some(0)) && !is_of_watchdog;
+        if is_at_limit && !self.unsent(at).iter().any(asks_there) {
+            testbed.findings.leave("at the very instant of its wait limit a thread asks here, and Redisson's gives up");
+            return Ok(None);
         }
         let is_behind_another = |held: &HeldCommand| {
             self.applications.server_of(at, held.connection) == usize::from(node) && is_renewal(held) != is_of_watchdog
@@ -231,6 +273,53 @@ impl RedissonClients {
         Ok(None)
     }
 
+    /// A call is answered at the very instant at which its wait is over, and looks at the clock then: that of its JVM is somewhat behind.
+    fn reach_limit(&mut self, client: u8, step: HistoryStep<'_>) -> Result<(), ReplayError> {
+        let at = usize::from(client);
+        let before = &step.before.clients[at];
+        let is_call_over = before.call.as_ref().is_some_and(|call| call.left == Some(0));
+        // Of a late reply also the share of its master.
+        let hears = matches!(step.step.action, Action::HearMaster { .. });
+        let is_share_over = hears && before.threads[0].wait_left == Some(0);
+        if is_call_over || is_share_over { self.applications.pass_what_is_due(at) } else { Ok(()) }
+    }
+
+    /// The share of a waiter is over: it turns to the next master, gives back what it was granted, or its call ends.
+    fn give_up_on_master(
+        &mut self,
+        client: u8,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        let at = usize::from(client);
+        let waited = waited_for(client, step);
+        let unsubscribe = self.commands.unsubscribe;
+        let after = &step.step.state.clients[at].threads[0];
+        if told_on_masters(&step.before.clients[at].threads[0], after, false) == calls::INSIDE {
+            self.applications.await_request(at, |held| {
+                let words = words_of(held);
+                words[0] == unsubscribe || is_script(&words) && !is_renewal(held)
+            })?;
+        } else {
+            self.applications.await_end(at, 0)?;
+        }
+        let held = self.unsent(at);
+        let has_left = held.iter().any(|held| words_of(held)[0] == unsubscribe);
+        let asks_there = |held: &HeldCommand| {
+            let is_there = waited.map(usize::from) == Some(self.applications.server_of(at, held.connection));
+            is_there && !is_renewal(held) && receipt_of(held).is_none()
+        };
+        if !has_left && held.iter().any(asks_there) {
+            testbed
+                .findings
+                .leave("at the very instant of its wait limit a thread gives up here, and Redisson's goes on");
+            return Ok(());
+        }
+        self.clear_up(client, testbed)?;
+        self.compare_call_on_masters(client, step, testbed);
+        Ok(())
+    }
+
     /// Compares what the application has been told by now of its call.
     fn compare_call_on_masters(&mut self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) {
         let at = usize::from(client);
@@ -257,12 +346,25 @@ fn has_due_watchdog(client: &ClientState, node: u8) -> bool {
     watchdogs.filter(|watchdog| watchdog.node == node_name(node)).any(|watchdog| watchdog.due_in == Some(0))
 }
 
+/// The node for whose lock a client waits before this step, from 0.
+fn waited_for(client: u8, step: HistoryStep<'_>) -> Option<u8> {
+    let name = step.before.clients[usize::from(client)].call.as_ref()?.waits_at.as_ref()?;
+    (0u8..).zip(&step.before.nodes).find(|(_, node)| node.name == *name).map(|(number, _)| number)
+}
+
 /// What the model says that an application is told of its call by this step.
 fn told_on_masters(before: &ThreadState, after: &ThreadState, is_unlock: bool) -> &'static str {
     match (before.phase, after.phase) {
         (
             _,
-            Phase::AskingMasters | Phase::HearingMaster | Phase::SettingTtl | Phase::ReleasingMasters | Phase::Undoing,
+            Phase::AskingMasters
+            | Phase::HearingMaster
+            | Phase::SettingTtl
+            | Phase::ReleasingMasters
+            | Phase::Undoing
+            | Phase::Refused
+            | Phase::Subscribed
+            | Phase::Waiting,
         ) => calls::INSIDE,
         // An error is hidden, or said before.
         (Phase::ReleasingMasters, _) if is_unlock => calls::RELEASED,

@@ -230,6 +230,14 @@ impl RedissonClients {
         Ok(())
     }
 
+    /// The messages of a step, of a lock on several masters: those of each are for whoever waits there.
+    pub(super) fn observe_messages(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        for client in 0..self.config.clients.count {
+            self.follow_messages(client, step);
+        }
+        self.await_messages(step, testbed)
+    }
+
     /// Per client that runs and is subscribed: the messages that are under way to it by the model, and by its gate.
     fn compared_messages(&self, step: HistoryStep<'_>) -> Vec<(u8, usize, usize)> {
         let state = &step.step.state;

@@ -5,7 +5,7 @@
 //! `clients` is the target of a replay: it makes the `applications` (set up by `client_times`, their clocks moved by
 //! `passing_time`) do what a history says of them (`calls`, `interruption`), and compares what they send and are told (`sent`,
 //! `told`, `wire_words`). `split` is a network on which requests take time, `unanswered` what becomes of those that take too long,
-//! `master_locks` an application that asks several masters (`master_calls`), `batch_wait` the `WAIT` behind each, `renewals` what the watchdogs do (by the timers of `chains`), and `replicas` what clients do
+//! `master_locks` an application that asks several masters (`master_calls`, in the order that `master_order` says), `batch_wait` the `WAIT` behind each, `renewals` what the watchdogs do (by the timers of `chains`), and `replicas` what clients do
 //! because their master has some. `deployment` is how their servers are set up, and `pub_sub` the commands for messages that follow
 //! from it. What differs on purpose is listed in `departures`.
 
@@ -27,6 +27,7 @@ mod jvm;
 mod jvm_clock;
 mod master_calls;
 mod master_locks;
+mod master_order;
 mod messages;
 mod older_sides;
 mod open_wait;
@@ -61,6 +62,7 @@ pub use gate::{ClientGate, HeldCommand};
 pub use idle_jvms::IdleJvms;
 pub use interruption::Interruption;
 pub use jvm::Jvm;
+pub use master_order::is_in_library_order;
 pub use program::RedissonProgram;
 pub use pub_sub::PubSubCommands;
 pub use refusals::{asks_once, has_rules_of_its_version, refuse_world};

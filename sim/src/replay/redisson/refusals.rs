@@ -381,7 +381,7 @@ const ROUND_MS_PER_PART: u64 = 1_500;
 fn refused_rounds(own: &Config) -> Option<String> {
     let ms = |ticks: u8| u64::from(ticks) * u64::from(own.time.tick_ms);
     let round_ms = own.time.round_wait.filter(|_| own.takes_in_rounds()).map(ms)?;
-    let usual_ms = ROUND_MS_PER_PART * u64::from(own.clients.parts.count());
+    let usual_ms = ROUND_MS_PER_PART * u64::from(own.joined_locks());
     if own.time.renew_every.is_some() {
         let reason = format!("a round of its calls takes {usual_ms} ms; set round_wait to that");
         return (round_ms != usual_ms).then_some(reason);

@@ -260,7 +260,9 @@ impl RedissonClients {
             if held == NOTHING && !is_lost {
                 self.lost_subscriptions.remove(&client);
             }
-            let goes_on = |thread: &ThreadState| thread.phase == Phase::NextPart && thread.may_wake_now;
+            let goes_on = |thread: &ThreadState| {
+                matches!(thread.phase, Phase::NextPart | Phase::AskingMasters) && thread.may_wake_now
+            };
             if held != NOTHING && state.threads.iter().any(goes_on) {
                 testbed.findings.leave("Redisson begins anew at once after an error, and here time passes");
                 return Ok(());

@@ -15,7 +15,7 @@ use crate::replay::translate::ScriptVerb;
 /// Redisson draws the lease by which it asks for a part in a later round: the model says only that it is longer than any run.
 #[derive(Clone, Copy)]
 pub(super) struct DrawnLease {
-    /// From here on a lease is that long, ms; `None`: the lock has no parts.
+    /// From here on a lease is that long, ms; `None`: the lock is not taken in rounds.
     far_ms: Option<i64>,
 }
 
@@ -32,7 +32,8 @@ impl DrawnLease {
 impl RedissonClients {
     /// How the lease of a later round is compared.
     pub(super) fn drawn_lease(&self) -> DrawnLease {
-        DrawnLease { far_ms: self.config.has_parts().then(|| self.config.far_ms()) }
+        let draws = self.config.has_parts() || self.config.asks_master_locks();
+        DrawnLease { far_ms: draws.then(|| self.config.far_ms()) }
     }
 
     pub(super) fn without_drawn_lease(&self, words: String) -> String {

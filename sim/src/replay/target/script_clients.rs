@@ -91,7 +91,7 @@ impl Target for ScriptClients {
             ClientPart::Asks(verb) => {
                 let request = if self.config.asks_masters() {
                     let round = testbed.rounds.asked_in(step.step.action);
-                    self.translator.request_of_round(step.step, verb, round)
+                    self.translator.request_of_round(step, verb, round)
                 } else {
                     self.translator.request(step, verb)
                 };
@@ -154,7 +154,9 @@ impl ScriptClients {
         testbed: &mut Testbed,
     ) -> Result<usize, ReplayError> {
         let client = client_of(step.step.action).and_then(|client| step.before.clients.get(client));
-        let known = || testbed.servers.index_of(client.map_or("", |client| client.master.as_str()));
+        // Of several masters the one that the action names, or the one for whose lock the client waits.
+        let waits_at = client.and_then(|client| client.call.as_ref()?.waits_at.as_deref());
+        let known = || testbed.servers.index_of(waits_at.or(client.map(|client| client.master.as_str())).unwrap_or(""));
         let node = step.step.action.asked_master().map_or_else(known, usize::from);
         self.executed_by = node;
         let words = self.translator.answer_words(step);

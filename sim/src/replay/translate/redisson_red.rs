@@ -2,9 +2,10 @@
 
 use lockstep_model::config::{FinalLease, LockKind};
 use lockstep_redis::HolderId;
+use lockstep_redis::locks::counted_hold::AcquireReply;
 use lockstep_redis::locks::redisson_red::{self, MasterLeaseReply};
 
-use super::counted_hold::acquire_words;
+use super::counted_hold::{acquire_words, busy_by_pttl};
 use super::reentrant::ReentrantTranslation;
 use super::replies::{NO_TTL_SET, TTL_SET};
 use super::request::ScriptRequest;
@@ -20,7 +21,11 @@ impl Translation for RedissonRedTranslation {
 
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let call = redisson_red::acquire(&context.scripts, &context.names, &caller.holder, context.lease);
-        ScriptRequest::new(call, acquire_words)
+        let far_ms = context.far_ms;
+        ScriptRequest::new(call, move |reply| match reply {
+            AcquireReply::Busy { ttl_ms } => busy_by_pttl(ttl_ms.min(far_ms)),
+            AcquireReply::Acquired => acquire_words(reply),
+        })
     }
 
     fn set_ttl(&self, context: &RequestContext, caller: &ScriptCaller) -> Option<ScriptRequest> {

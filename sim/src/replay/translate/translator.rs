@@ -19,7 +19,7 @@ use super::replies::{
 use super::request::ScriptRequest;
 use super::translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
 use crate::replay::compare::key_words;
-use crate::replay::history_step::HistoryStep;
+use crate::replay::history_step::{HistoryStep, client_of};
 use crate::replay::servers::START_MS;
 
 /// Speaks for the clients of one scenario.
@@ -58,7 +58,7 @@ impl Translator {
             Some(RequestContext {
                 scripts: scripts.clone(),
                 names: Names::of(lock_name(name)),
-                lease: if config.has_parts() {
+                lease: if config.has_parts() || config.asks_master_locks() {
                     part_lease(&own, is_named)?
                 } else {
                     lease_of(config.named_lease_of(client).filter(|_| is_named).unwrap_or(own.time.lease))?
@@ -252,23 +252,42 @@ impl Translator {
     }
 
     /// What is asked of one of several masters in this round of a client's call; `None` if nothing is sent.
-    pub fn request_of_round(&self, step: &TraceStep, verb: ScriptVerb, round: Option<u8>) -> Option<ScriptRequest> {
+    pub fn request_of_round(
+        &self,
+        HistoryStep { step, before }: HistoryStep<'_>,
+        verb: ScriptVerb,
+        round: Option<u8>,
+    ) -> Option<ScriptRequest> {
+        let client = client_of(step.action).and_then(|client| before.clients.get(client));
+        let is_later = client.and_then(|client| client.call.as_ref()).is_some_and(|call| call.in_later_round);
+        self.request_at_master(step, verb, round, is_later)
+    }
+
+    /// The same with the lease of a later round of a call, or of the first one.
+    pub fn request_at_master(
+        &self,
+        step: &TraceStep,
+        verb: ScriptVerb,
+        round: Option<u8>,
+        is_later: bool,
+    ) -> Option<ScriptRequest> {
         let is_sent = !matches!(step.answer, Reply::NothingToRenew | Reply::Unreachable);
         let acquire = Some(round.filter(|_| is_sent)?);
         let caller_of =
             |client, thread| ScriptCaller { acquire, ..self.caller(client, thread, None, self.now_ms(step)) };
+        let context = |client: u8| self.context_of((client, 0), is_later);
         match verb {
             ScriptVerb::Acquire { client, thread } => {
-                Some(self.translation.acquire(self.context(client), &caller_of(client, thread)))
+                Some(self.translation.acquire(context(client), &caller_of(client, thread)))
             }
             ScriptVerb::Release { client, thread } => {
                 let release_id = format!("release-{}", step.number);
-                Some(self.translation.release(self.context(client), &caller_of(client, thread), &release_id))
+                Some(self.translation.release(context(client), &caller_of(client, thread), &release_id))
             }
             ScriptVerb::SetTtl { client, thread } => {
-                self.translation.set_ttl(self.context(client), &caller_of(client, thread))
+                self.translation.set_ttl(context(client), &caller_of(client, thread))
             }
-            ScriptVerb::Renew { client } => Some(self.translation.renew(self.context(client), &caller_of(client, 0))),
+            ScriptVerb::Renew { client } => Some(self.translation.renew(context(client), &caller_of(client, 0))),
             _ => None,
         }
     }

@@ -130,7 +130,7 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "round_lease",
         "\"multiplied\" or \"kept\"",
         OF_PROFILE,
-        "by which lease a call of a multi lock goes on after its first round, if it names one and has no wait_limit: a thousand times \
+        "by which lease a call of a multi or redisson-red lock goes on after its first round, if it names one and has no wait_limit: a thousand times \
          as long (Redisson), or the one that it names",
     )),
     of_each(key(
@@ -138,7 +138,8 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "final_lease",
         "\"any-hold\" or \"own-hold\"",
         OF_PROFILE,
-        "whose hold of a part gets the lease that a call of a multi lock names, when it has all parts: whatever hold is there by then \
+        "whose hold of a part gets the lease that a call of a multi lock names, when it has all parts (of a redisson-red lock: on a master, when \
+         it has those that it needs): whatever hold is there by then \
          (Redisson), or its own only",
     )),
     of_each(key(

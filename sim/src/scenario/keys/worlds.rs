@@ -107,9 +107,9 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "time",
         "round_wait",
         TICKS,
-        "none; a multi lock needs it, unless every client that takes both parts has a wait_limit",
-        "how long one round of a call of a multi lock takes that has no wait_limit: then it gives back what it has, and begins anew \
-         (Redisson: 1.5 s for each part; of a call that names a lease a random time)",
+        "none; a lock of several parts, or a redisson-red lock, needs it, unless every client that takes several has a wait_limit",
+        "how long one round of a call takes that takes several parts, or asks several masters (redisson-red), and has no wait_limit: then it gives \
+         back what it has, and begins anew (Redisson: 1.5 s for each part or master; of a call that names a lease a random time)",
     ),
     key(
         "time",

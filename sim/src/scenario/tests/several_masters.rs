@@ -105,7 +105,7 @@ fn the_published_algorithm_has_no_profile_of_a_library() {
     }
 }
 
-/// Redisson's lock on several masters, whose calls are single tries.
+/// Redisson's lock on several masters, whose calls ask each of them once.
 fn of_redisson(time: &str, clients: &str, rest: &str) -> String {
     format!(
         "story = \"s\"\nlock = \"redisson-red\"\n[time]\nlease = 3\nwait_limit = 0\n{time}\n[clients]\ncount = 2\n{clients}\n\
@@ -131,6 +131,33 @@ fn redisson_s_lock_on_several_masters_is_read_with_what_belongs_to_it() {
     assert_eq!(watched.all_nodes(), 6);
 }
 
+/// The same, whose calls wait.
+fn waiting(time: &str, clients: &str, rest: &str) -> String {
+    of_redisson("", clients, rest).replace("wait_limit = 0", time)
+}
+
+#[test]
+fn a_call_waits_at_each_master_for_its_share_or_makes_rounds() {
+    let limited = read(&waiting("wait_limit = 6", "", "")).config;
+    assert!(limited.waits() && !limited.takes_in_rounds());
+    // Asked by twice the wait, so that no grant ends during the call.
+    assert_eq!(limited.part_lease(), 12);
+    assert!(read(&waiting("round_wait = 3\nrenew_every = 1", "max_holds = 2", "")).config.takes_in_rounds());
+    // Where every master is needed a call waits for as long as it has.
+    assert_eq!(codes(&waiting("wait_limit = 2", "", "[protocol]\nneeded_masters = \"all\"")), []);
+    assert_eq!(codes(&of_redisson("", "", "").replace("wait_limit = 0\n", "")), [Code::MissingKey]);
+    assert_eq!(codes(&waiting("wait_limit = 3\nround_wait = 3", "", "")), [Code::Impossible]);
+    assert_eq!(codes(&waiting("wait_limit = 3", "", "[protocol]\nround_lease = \"kept\"")), [Code::Impossible]);
+    assert!(picture(&waiting("wait_limit = 4", "", "")).contains("use a multiple of 3, like 6 ticks"));
+    // What each client says for itself counts.
+    let [all, most] = ["all", "most"].map(|needed| format!("[[client]]\nneeded_masters = \"{needed}\"\n"));
+    let of_each = |protocol: &str, clients: &str| {
+        waiting("wait_limit = 2", "", &format!("[protocol]\nneeded_masters = \"{protocol}\"\n{clients}"))
+    };
+    assert_eq!(codes(&of_each("most", &[&all[..], &all].concat())), []);
+    assert_eq!(codes(&of_each("all", &[&all[..], &most].concat())), [Code::NotModelled]);
+}
+
 #[test]
 fn what_has_no_effect_on_redisson_s_lock_on_several_masters_is_refused() {
     for text in [
@@ -148,8 +175,12 @@ fn what_has_no_effect_on_redisson_s_lock_on_several_masters_is_refused() {
 #[test]
 fn what_is_not_modelled_beside_redisson_s_lock_on_several_masters_is_refused() {
     for text in [
-        of_redisson("", "", "").replace("wait_limit = 0\n", ""),
-        of_redisson("", "", "").replace("wait_limit = 0", "wait_limit = 2"),
+        waiting("wait_limit = 2", "", ""),
+        waiting("round_wait = 4", "", ""),
+        waiting("wait_limit = 3", "", "replicas = 1"),
+        waiting("round_wait = 3", "", "replicas = 1"),
+        waiting("wait_limit = 3", "stops_at = \"validity\"", ""),
+        waiting("wait_limit = 3", "max_holds = 2", ""),
         of_redisson("", "", "[protocol]\nprofile = \"redisson-3.15\""),
         of_redisson("", "", "[protocol]\nprofile = \"lockstep\""),
         of_redisson("", "", "[faults]\nlate_ask = 1"),

@@ -10,8 +10,6 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
-import org.redisson.RedissonMultiLock;
-import org.redisson.RedissonRedLock;
 import org.redisson.api.LockOptions;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -44,6 +42,8 @@ final class Client {
      * order; {@code every:2,1:}: a multi lock on them.
      */
     private final Map<String, RLock> locks = new HashMap<>();
+    /** The one lock of each name on each master, counted from 1: it remembers the lease by which it was granted, whichever object asks. */
+    private final Map<String, RLock> locksOfMasters = new HashMap<>();
     /** What the call of each thread waits for, where it is a future. */
     private final Map<Long, Future<?>> awaited = new ConcurrentHashMap<>();
 
@@ -140,10 +140,10 @@ final class Client {
             return new EndableMultiLock(Arrays.stream(parts).map(redisson::getLock).toArray(RLock[]::new));
         }
         if (lock.startsWith(MOST)) {
-            return new RedissonRedLock(locksOfMasters(lock));
+            return new EndableRedLock(locksOfMasters(lock));
         }
         if (lock.startsWith(EVERY)) {
-            return new RedissonMultiLock(locksOfMasters(lock));
+            return new EndableMultiLock(locksOfMasters(lock));
         }
         if (lock.startsWith(VALUES)) {
             String[] words = lock.split(":", 3);
@@ -152,11 +152,13 @@ final class Client {
         return lock.startsWith(FAIR) ? redisson.getFairLock(lock.substring(FAIR.length())) : redisson.getLock(lock);
     }
 
-    /** The locks of {@code most:2,1,3:NAME}: one of each of these masters. */
+    /** The locks of {@code most:2,1,3:NAME}: one of each of these masters, the same for each object. */
     private RLock[] locksOfMasters(String lock) {
         String[] words = lock.split(":", 3);
         return Arrays.stream(words[1].split(","))
-                .map(master -> masters.get(Integer.parseInt(master) - 1).getLock(words[2]))
+                .map(master -> locksOfMasters.computeIfAbsent(
+                        master + ":" + words[2],
+                        one -> masters.get(Integer.parseInt(master) - 1).getLock(words[2])))
                 .toArray(RLock[]::new);
     }
 
@@ -224,8 +226,9 @@ final class Client {
                 case "lock-lease-seconds" -> {
                     long leaseSeconds = words.nextLong();
                     long waitMs = words.nextLong();
+                    long joined = words.nextLong();
                     return () -> {
-                        Draws.steer(leaseSeconds, waitMs);
+                        Draws.steer(leaseSeconds, waitMs, joined);
                         lock.lock(leaseSeconds, TimeUnit.SECONDS);
                         return "nothing";
                     };

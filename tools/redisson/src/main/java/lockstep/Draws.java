@@ -4,7 +4,7 @@ import java.lang.reflect.Field;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 
-/** What a multi lock draws by chance: how long one round of a call takes that names a lease. */
+/** What a lock that joins several draws by chance: how long one round of a call takes that names a lease. */
 final class Draws {
     /** So many draws may lie between the first round and the second one: also the ids of releases are drawn. */
     private static final int LATER_DRAWS = 12;
@@ -13,13 +13,13 @@ final class Draws {
     private Draws() {}
 
     /**
-     * The next number that the calling thread draws is the wait of the first round: {@code waitMs}. That of the second round is long, in
-     * whichever of the next draws it is made.
+     * The next number that the calling thread draws is the wait of the first round: {@code waitMs}. That of the second round is
+     * long, in whichever of the next draws it is made. {@code joined}: how many locks its lock joins.
      */
-    static void steer(long leaseSeconds, long waitMs) throws ReflectiveOperationException {
+    static void steer(long leaseSeconds, long waitMs, long joined) throws ReflectiveOperationException {
         long leaseMs = TimeUnit.SECONDS.toMillis(leaseSeconds);
-        // RedissonMultiLock.lockInterruptibly: 1,500 ms for each of two locks.
-        long usualMs = 3_000;
+        // RedissonMultiLock.lockInterruptibly: 1,500 ms for each of its locks.
+        long usualMs = 1_500 * joined;
         long from = leaseMs <= usualMs ? leaseMs / 2 : usualMs;
         long to = leaseMs <= usualMs ? leaseMs : Math.max(leaseMs, usualMs + 1);
         long laterTo = TimeUnit.SECONDS.toMillis(leaseMs);
