@@ -119,10 +119,16 @@ pub fn why(trace: &Trace) -> Option<String> {
                 let mut holders: Vec<_> =
                     stored.filter(|lock| !believes(lock)).map(|lock| lock.holder.clone()).collect();
                 // Of several masters more than one may store it.
+                holders.sort();
                 holders.dedup();
                 holders
             });
             let holder = list(&stored);
+            if stored.len() > 1 {
+                return Some(format!(
+                    "masters store the lock for {holder} in every state of the loop, and none of these will release it"
+                ));
+            }
             format!("the lock stays {holder}'s in every state of the loop, and {holder} will not release it")
         }
         Property::NoDeadHead => {

@@ -3,6 +3,7 @@
 
 use core::ops::Range;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use lockstep_model::config::{
     ClientSettings, MissedRenewal, NeededMasters, PartialRelease, Profile, RenewalTimer, StopsAt,
@@ -65,9 +66,12 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>
     let is_endless = |own: &ClientSettings| own.wait_limit.is_none();
     if let Some(time) = parts.time {
         if time.round_wait.is_none() && parts.somebody(is_endless) {
-            let example = "`round_wait = \"4500ms\"`, or a number of ticks, after which a call without a limit gives back what it has and \
-                           begins anew: 1.5 s for each master in Redisson. Or use wait_limit: 0 is tryLock(), which asks each master once";
-            sections.time.require("round_wait", Entry::<u8>::Absent, example);
+            let usual_ms = 1_500 * u32::from(parts.cluster.map_or(3, |cluster| cluster.groups));
+            let example = format!(
+                "`round_wait = \"{usual_ms}ms\"`, or a number of ticks, after which a call without a limit gives back what it has and begins \
+                 anew: 1.5 s for each master in Redisson. Or use wait_limit: 0 is tryLock(), which asks each master once"
+            );
+            sections.time.require("round_wait", Entry::<u8>::Absent, &example);
         }
         if time.round_wait.is_some() && !parts.somebody(is_endless) {
             Contradiction::of(&sections.time, "round_wait", "no client waits without a limit, so no call has rounds")
@@ -124,8 +128,9 @@ fn note_shares(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize
         let of_table = |key: &str| table.and_then(|table| table.span_of(key));
         let span = of_table(key).or_else(|| sections.time.span_of(key)).or_else(|| of_table("needed_masters"));
         let Some(span) = span.filter(|span| said.insert(span.start)) else { continue };
+        let ticks = if wait == 1 { "1 tick has".to_owned() } else { format!("{wait} ticks have") };
         let reason = format!(
-            "a call waits at each of {masters} masters for its share, and {wait} ticks have no such share in whole ticks"
+            "a call waits at each of {masters} masters for its share, and {ticks} no such share in whole ticks"
         );
         let nearest = (wait / masters + 1) * masters;
         let problem = Problem::at(Code::NotModelled, span, reason);
@@ -133,7 +138,11 @@ fn note_shares(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize
             Some(lock) => problem.also(lock.clone(), "this is Redisson's lock on several masters"),
             None => problem,
         };
-        let help = format!("use a multiple of {masters}, like {nearest} ticks, or a shorter tick_ms");
+        let shown = humantime::format_duration(Duration::from_millis(u64::from(nearest) * u64::from(time.tick_ms)));
+        let help = format!(
+            "use a multiple of {masters} ticks: {key} = \"{shown}\" with tick_ms = {}, or {key} = {nearest} where all times are in ticks",
+            time.tick_ms
+        );
         sections.time.note::<()>(problem.help(help));
     }
 }

@@ -372,7 +372,7 @@ pub(super) const GROUPS: [AnomalyGroup; 16] = [
             "redisson-red-lost-message",
             "redisson-red-lease-times-a-thousand",
             "redisson-red-split-vote-for-ever",
-            "redisson-red-every-master-opposite-orders",
+            "redisson-red-every-master-two-orders",
         ],
     },
     AnomalyGroup {

@@ -61,7 +61,8 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "wait_limit",
         TICKS_OR_NONE,
         "no limit",
-        "how long a client waits to acquire the lock; with 0 a refused client does not wait",
+        "how long a client waits to acquire the lock; with 0 a refused client does not wait; of a redisson-red lock that needs most of its masters \
+         a multiple of their number in ticks, and at each of them it waits for its share",
     )),
     of_each(key(
         "time",

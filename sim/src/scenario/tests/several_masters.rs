@@ -148,7 +148,7 @@ fn a_call_waits_at_each_master_for_its_share_or_makes_rounds() {
     assert_eq!(codes(&of_redisson("", "", "").replace("wait_limit = 0\n", "")), [Code::MissingKey]);
     assert_eq!(codes(&waiting("wait_limit = 3\nround_wait = 3", "", "")), [Code::Impossible]);
     assert_eq!(codes(&waiting("wait_limit = 3", "", "[protocol]\nround_lease = \"kept\"")), [Code::Impossible]);
-    assert!(picture(&waiting("wait_limit = 4", "", "")).contains("use a multiple of 3, like 6 ticks"));
+    assert!(picture(&waiting("wait_limit = 4", "", "")).contains("use a multiple of 3 ticks: wait_limit = "));
     // What each client says for itself counts.
     let [all, most] = ["all", "most"].map(|needed| format!("[[client]]\nneeded_masters = \"{needed}\"\n"));
     let of_each = |protocol: &str, clients: &str| {
