@@ -87,8 +87,10 @@ impl CallRounds {
     }
 
     /// The round of what a client asks in this step.
-    pub fn asked_in(&self, action: Action) -> Option<u8> {
+    pub fn asked_in(&self, config: &Config, action: Action) -> Option<u8> {
         match action {
+            // With its timer a round begins, where masters are asked in rounds, and nobody is asked yet.
+            Action::WakeByTimer { .. } if config.extends_in_rounds() => None,
             Action::ArriveLate { client, node } => self.late.get(&(client, usize::from(node))).copied(),
             Action::AskMaster { client, .. }
             | Action::SecondAsk { client, .. }

@@ -372,7 +372,11 @@ pub(super) const ROWS: &[DrawnKey] = &[
 pub(super) const OWN_ROWS: &[DrawnKey] = &[
     row("lease", TICKS, 40, |said| !said.is("renew_every", "2") && !said.is("renew_every", "3")),
     row("renew_every", &["1", "\"none\""], 30, |_| true),
-    row("wait_limit", &["0", "1", "2", "\"none\""], 30, |said| !said.has_parts() && !said.asks_master_locks()),
+    row("wait_limit", &["0", "1", "2", "\"none\""], 30, |said| {
+        // Whoever waits hears of a slot that is moved by channels that the file names.
+        let has_no_channels = said.some("move_slot") && !said.has("channels");
+        !said.has_parts() && !said.asks_master_locks() && !has_no_channels
+    }),
     // Without a limit it makes rounds, and their length is said for all.
     row("wait_limit", &["0", "1", "2"], 30, Said::has_parts),
     row("hold_at_most", TICKS, 30, |said| !said.is("hold_for_ever", "true")),

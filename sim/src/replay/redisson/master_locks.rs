@@ -138,7 +138,7 @@ impl RedissonClients {
     ) -> Result<(), ReplayError> {
         let at = usize::from(client);
         let ClientPart::Asks(verb) = ClientPart::of_step(&self.config, step.step) else { return Ok(()) };
-        let round = testbed.rounds.asked_in(step.step.action);
+        let round = testbed.rounds.asked_in(&self.config, step.step.action);
         let is_release = matches!(verb, ScriptVerb::Release { .. });
         let is_later = step.before.clients[at].call.as_ref().is_some_and(|call| call.in_later_round);
         // A release brings the lease by which its lock was granted last, which matters only if it leaves a hold. The model remembers it for

@@ -90,7 +90,7 @@ impl Target for ScriptClients {
         match ClientPart::of_step(&self.config, step.step) {
             ClientPart::Asks(verb) => {
                 let request = if self.config.asks_masters() {
-                    let round = testbed.rounds.asked_in(step.step.action);
+                    let round = testbed.rounds.asked_in(&self.config, step.step.action);
                     self.translator.request_of_round(step, verb, round)
                 } else {
                     self.translator.request(step, verb)
