@@ -231,7 +231,11 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
     (handed_over.faults.crash_node, handed_over.faults.hand_over) = (0, 1);
     let mut renewing_at_demoted = handed_over;
     renewing_at_demoted.time.renew_every = Some(1);
+    let mut timed = scenario("redisson-red-lost-message").config;
+    (timed.time.lease, timed.time.wait_limit, timed.cluster.groups) = (1, Some(6), 2);
+    (timed.faults.lose_message, timed.faults.crash_node) = (0, 1);
     vec![
+        ("whoever wakes by its timer and asks one of several masters that is dead", timed),
         ("whoever sets its lease on one of several masters that was demoted", handed_over),
         ("whoever renews on one of several masters that was demoted", renewing_at_demoted),
         ("whoever extends on a master that stands still, or whose last save failed", extending),
