@@ -216,8 +216,8 @@ impl FaultsLeft {
             Fault::OverwriteKey => Fault::PersistKey as usize,
             // Receipts are evicted in a split network, where no lock issues tokens yet (S008).
             Fault::VanishToken => Fault::VanishReceipts as usize,
-            // Who asks several masters does so by an atomic network (S008). An ask is late where none of them waits for messages: a kind
-            // whose callers do has no late asks yet (S008).
+            // A client that asks several masters has an atomic network (S008). A late ask takes the place of a lost message: no kind has both
+            // (S008).
             Fault::LoseAsk => Fault::LoseRequest as usize,
             Fault::SlowReply => Fault::LoseReply as usize,
             Fault::LateAsk => Fault::LoseMessage as usize,

@@ -1,6 +1,6 @@
 //! No waiter sleeps beside a free lock, nor a reader beside one that readers have. Only a running client's waiter is meant: a paused one sleeps for another reason. What
-//! may wake it: a permit, a message, its own limit or timer that is due. Where there is a queue the one is meant who is next; of a lock on several
-//! masters, the lock of the one for which it waits.
+//! may wake it: a permit, a message, its own limit or timer that is due. Where there is a queue, the property is about the waiter who is next.
+//! Of a lock on several masters it is about the lock of the master for which the client waits.
 
 use super::claim::{Claim, PropertyKind};
 use crate::client::state::{Client, Phase, Thread};
