@@ -74,7 +74,9 @@ impl<Y: ServerLayout> Group<Y> {
             | Role::DownOldReplica => !self.masters.is_on_file(index),
             Role::Down => index != self.master() && faults.restart_node == 0,
         };
-        if self.can_fail_over(config, faults) { 0 } else { self.those(never_serves) }
+        // A master that has not read yet what was acknowledged while it stood still is told by whatever a replica applies.
+        let is_behind = config.cluster.wait_for > 0 && self.nodes.as_ref().iter().any(Node::is_uncounted);
+        if is_behind || self.can_fail_over(config, faults) { 0 } else { self.those(never_serves) }
     }
 
     fn those(&self, is_meant: impl Fn(u8, &Node<Y>) -> bool) -> u8 {
