@@ -289,7 +289,7 @@ impl FreeRun {
                 && !kind.sharing.is_there()
                 && !kind.tokens.is_there()
                 && !kind.parts.is_there()
-                && !kind.value_sets.is_there()
+                && !kind.caller_clock.is_read()
                 && !kind.masters.are_several()
                 && !kind.spins()
         };

@@ -237,7 +237,8 @@ pub struct LockContext {
     pub read_renewal: ReadRenewal,
     /// Which values the caller names, in kinds that have several.
     pub values: ValueSet,
-    /// How far the wall clock of the caller is ahead of one that is right, ticks; read in such kinds only.
+    /// How far the wall clock of the caller is ahead of one that is right, ticks; read where that decides
+    /// ([`Facts::caller_clock`]).
     pub clock_ahead_ticks: u8,
     /// Whether it is stored in which order the readers have entered: only where that matters.
     pub keeps_order: bool,

@@ -16,6 +16,9 @@ pub struct Facts {
     pub busy_is_write: bool,
     /// Whether each client names a set of values, and takes all of them or none. Those of disjoint sets hold at once.
     pub value_sets: Support,
+    /// Which times its scripts store by the wall clock of their caller, and ask it before they grant. A client's may be ahead of the right
+    /// one (`clock_ahead`).
+    pub caller_clock: CallerClock,
     /// Whether a release can leave a receipt (`redisson_unlock_latch:{…}`).
     pub receipts: Support,
     /// Whether clients offer a forced release.
@@ -98,6 +101,27 @@ impl StoringMasters {
     /// Whether there are several.
     pub const fn are_several(self) -> bool {
         !matches!(self, Self::One)
+    }
+}
+
+/// What decides who holds, of what is stored by the wall clock of a caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallerClock {
+    /// Nothing: a hold ends by the clock of the node that stores it.
+    Unread {
+        /// Why, for a reader who asked for it.
+        why: &'static str,
+    },
+    /// When a hold ends.
+    Ends,
+    /// When a hold was granted or renewed: whoever asks adds a lease of its own. In a trace the time of the end stands there.
+    Grants,
+}
+
+impl CallerClock {
+    /// Whether anything does.
+    pub const fn is_read(self) -> bool {
+        !matches!(self, Self::Unread { .. })
     }
 }
 

@@ -13,7 +13,7 @@ use super::contract::{
     StoredHold, Writes,
 };
 use super::counted_hold::CountedHold;
-use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
+use super::facts::{CallNames, CallerClock, Facts, StoringMasters, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
 use super::master_calls::NoCalls;
@@ -102,6 +102,7 @@ impl Lock for Fair {
         reentry: Support::Yes,
         busy_is_write: false,
         value_sets: Support::No { why: "it locks its name, and no values below it" },
+        caller_clock: CallerClock::Unread { why: "the deadlines of its queue are, and do not say who holds" },
         receipts: Support::Yes,
         force: Support::Yes,
         value: Support::No { why: "the field of the hash is the holder" },

@@ -74,8 +74,8 @@ pub enum KeyValue {
     Hash(BTreeMap<String, HashValue>),
     /// A list, from its head.
     List(Vec<String>),
-    /// A sorted set: each member with its score. Of the deadlines of a queue: how far each is away, ticks, in a trace ms; 0: it is
-    /// over.
+    /// A sorted set: each member with its deadline: how far that is away, ticks, in a trace ms; 0: it is over. Where Redis stores when it
+    /// began, the score there is a lease less ([`CallerClock::Grants`](super::facts::CallerClock::Grants)).
     Zset(BTreeMap<String, i64>),
 }
 

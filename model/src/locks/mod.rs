@@ -5,6 +5,7 @@
 pub mod batch;
 pub mod contract;
 pub mod counted_hold;
+mod deadline;
 pub mod facts;
 pub mod fair;
 pub mod fenced;
@@ -32,7 +33,7 @@ pub mod value_set;
 pub mod values;
 
 pub use contract::{Lock, LockContext, LockReply, LockRequest, Outcome, QueuedWaiter, Requester, StoredHold};
-pub use facts::{Facts, StoringMasters, Support, Waiting};
+pub use facts::{CallerClock, Facts, StoringMasters, Support, Waiting};
 pub use holder::Holder;
 pub use kind::{LockKind, WithKind};
 pub use master_calls::{CallStore, MasterSet, MastersCall, Watchdog};

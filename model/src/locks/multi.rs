@@ -7,7 +7,7 @@
 
 use super::contract::{LockContext, LockRequest, Outcome};
 use super::counted_hold::CountedHold;
-use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
+use super::facts::{CallNames, CallerClock, Facts, StoringMasters, Support, Waiting};
 use super::holder::Holder;
 use super::master_calls::NoCalls;
 use super::named::Named;
@@ -30,6 +30,7 @@ impl OneHoldKind for PartRules {
         },
         busy_is_write: false,
         value_sets: Support::No { why: "it locks its name, and no values below it" },
+        caller_clock: CallerClock::Unread { why: "its scripts are told no time" },
         receipts: Support::Yes,
         force: Support::No { why: "forceUnlock() of a multi lock throws an UnsupportedOperationException" },
         value: Support::No { why: "the field of each hash is the holder" },

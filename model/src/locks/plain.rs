@@ -14,7 +14,7 @@ use core::num::NonZeroU8;
 use super::contract::{
     HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Requester, StoredHold, Writes,
 };
-use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
+use super::facts::{CallNames, CallerClock, Facts, StoringMasters, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
 use super::master_calls::NoCalls;
@@ -59,6 +59,7 @@ impl Lock for Plain {
         reentry: Support::No { why: "the key is there or not, and counts nothing" },
         busy_is_write: true,
         value_sets: Support::No { why: "it locks its name, and no values below it" },
+        caller_clock: CallerClock::Unread { why: "its scripts are told no time" },
         receipts: Support::No { why: "a second delete finds nothing, or another client's key" },
         force: Support::No { why: "only its creator deletes the key" },
         value: Support::Yes,

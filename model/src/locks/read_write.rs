@@ -12,7 +12,7 @@ use super::contract::{
     HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish, Requester, StoredHold,
     Writes,
 };
-use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
+use super::facts::{CallNames, CallerClock, Facts, StoringMasters, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{HashValue, Key, KeySlot, KeyValue};
 use super::master_calls::NoCalls;
@@ -270,6 +270,7 @@ impl Lock for ReadWrite {
         reentry: Support::Yes,
         busy_is_write: false,
         value_sets: Support::No { why: "it locks its name, and no values below it" },
+        caller_clock: CallerClock::Unread { why: "its scripts are told no time" },
         receipts: Support::Yes,
         force: Support::Yes,
         value: Support::No { why: "the fields of the hash are the holders" },

@@ -7,7 +7,7 @@
 
 use super::contract::{LockContext, LockRequest, Outcome};
 use super::counted_hold::CountedHold;
-use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
+use super::facts::{CallNames, CallerClock, Facts, StoringMasters, Support, Waiting};
 use super::master_calls::LocksCall;
 use super::one_hold::{OneHold, OneHoldKind};
 
@@ -26,6 +26,7 @@ impl OneHoldKind for MasterLockRules {
         reentry: Support::Yes,
         busy_is_write: false,
         value_sets: Support::No { why: "it locks its name, and no values below it" },
+        caller_clock: CallerClock::Unread { why: "its scripts are told no time" },
         receipts: Support::Yes,
         force: Support::No { why: "forceUnlock() of a red lock throws an UnsupportedOperationException" },
         value: Support::No { why: "the field of each hash is the holder" },

@@ -5,7 +5,7 @@
 //! Waiting is not here (`client/wait_loop`), nor is keeping the lock alive (`client/watchdog`).
 //! Source: docs/facts/redisson.md#reentrant-lock.
 
-use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
+use super::facts::{CallNames, CallerClock, Facts, StoringMasters, Support, Waiting};
 use super::master_calls::NoCalls;
 use super::named::Named;
 use super::one_hold::{OneHold, OneHoldKind};
@@ -25,6 +25,7 @@ impl OneHoldKind for ReentrantRules {
         reentry: Support::Yes,
         busy_is_write: false,
         value_sets: Support::No { why: "it locks its name, and no values below it" },
+        caller_clock: CallerClock::Unread { why: "its scripts are told no time" },
         receipts: Support::Yes,
         force: Support::Yes,
         value: Support::No { why: "the field of the hash is the holder" },

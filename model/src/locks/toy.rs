@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use super::contract::{
     HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Requester, StoredHold, Writes,
 };
-use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
+use super::facts::{CallNames, CallerClock, Facts, StoringMasters, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{HashValue, Key, KeySlot, KeyValue};
 use super::master_calls::NoCalls;
@@ -34,6 +34,7 @@ impl Lock for Toy {
         reentry: Support::No { why: "a holder that asks again is refused" },
         busy_is_write: true,
         value_sets: Support::No { why: "it locks its name, and no values below it" },
+        caller_clock: CallerClock::Unread { why: "its scripts are told no time" },
         receipts: Support::No { why: "a second release finds no hold" },
         force: Support::No { why: "only its holder releases the lock" },
         value: Support::No { why: "a holder is stored by its name" },

@@ -13,7 +13,8 @@ use super::contract::{
     HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish, Requester, StoredHold,
     Writes,
 };
-use super::facts::{CallNames, Facts, StoringMasters, Support, Waiting};
+use super::deadline::Deadline;
+use super::facts::{CallNames, CallerClock, Facts, StoringMasters, Support, Waiting};
 use super::holder::Holder;
 use super::keys::{DEADLINE_FIELD, DEADLINE_OVER, HashValue, Key, KeySlot, KeyValue};
 use super::master_calls::NoCalls;
@@ -51,26 +52,6 @@ struct OwnFields {
     deadline: Deadline,
 }
 
-/// A time of a wall clock, as seen from a clock that is right: the ticks that are left, and one. 0: it is over, by how much nobody can
-/// tell, since no clock is behind the right one.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-struct Deadline(u8);
-
-impl Deadline {
-    /// In so many ticks; 0: at this very instant.
-    const fn within(ticks: u8) -> Self {
-        Self(ticks + 1)
-    }
-
-    /// The ticks that are left by a clock that is so far ahead; `None`: it is over.
-    const fn left(self, ahead: u8) -> Option<u8> {
-        match self.0.checked_sub(1) {
-            Some(left) => left.checked_sub(ahead),
-            None => None,
-        }
-    }
-}
-
 impl ValueFields {
     fn own_of(&self, holder: Holder) -> OwnFields {
         self.own[usize::from(holder.client())]
@@ -95,8 +76,7 @@ impl ValueFields {
     /// Until the holder's deadline, if that is another one than the caller and not over by the caller's clock.
     fn in_the_way_of(&self, holder: Holder, context: LockContext) -> Option<u8> {
         let current = self.current.filter(|current| *current != holder)?;
-        // At its deadline a holder is not in the way any more.
-        self.own_of(current).deadline.left(context.clock_ahead_ticks).filter(|left| *left > 0)
+        self.own_of(current).deadline.keeps_out(context)
     }
 }
 
@@ -108,6 +88,7 @@ impl Lock for ValueMulti {
         reentry: Support::Yes,
         busy_is_write: false,
         value_sets: Support::Yes,
+        caller_clock: CallerClock::Ends,
         receipts: Support::Yes,
         force: Support::No {
             why: "its forced release fails where one of the values is free, and the model has no answer for that",
@@ -188,7 +169,7 @@ impl Lock for ValueMulti {
 
     fn deadlines_pass(mut self) -> Self {
         for own in self.values.iter_mut().flat_map(|fields| &mut fields.own) {
-            own.deadline = Deadline(own.deadline.0.saturating_sub(1));
+            own.deadline = own.deadline.later();
         }
         self
     }
@@ -275,7 +256,7 @@ impl ValueMulti {
         for fields in taken.of_set_mut(context) {
             fields.current = Some(holder);
             let own = fields.own_mut(holder);
-            own.deadline = own.deadline.max(context.deadline());
+            own.deadline = own.deadline.max(Deadline::of(context));
             // What an earlier hold of the caller has left behind counts on.
             let counts = own.count == 0 || !context.is_mutated(Mutant::ReentryWithoutCount);
             own.count += u8::from(counts);
@@ -304,7 +285,7 @@ impl ValueMulti {
                 break;
             }
             let own = fields.own_mut(holder);
-            own.deadline = own.deadline.max(context.deadline());
+            own.deadline = own.deadline.max(Deadline::of(context));
         }
         let written = if renewed == self { Writes::NONE } else { Writes::NONE.content(KeyFamily::Lock) };
         if is_missed {
@@ -339,7 +320,7 @@ impl ValueMulti {
                 *own = OwnFields::default();
                 fields.current = None;
             } else {
-                own.deadline = own.deadline.max(context.deadline());
+                own.deadline = own.deadline.max(Deadline::of(context));
                 is_over = false;
             }
         }
@@ -360,13 +341,6 @@ impl ValueMulti {
     }
 }
 
-impl LockContext {
-    /// Its lease from now on, by the clock of the caller.
-    const fn deadline(&self) -> Deadline {
-        Deadline::within(self.lease_ticks + self.clock_ahead_ticks)
-    }
-}
-
 /// The name of a value in the hash, for readers. Redisson stores a hash code of it.
 fn value_name(number: u8) -> String {
     format!("value{number}")
@@ -379,7 +353,7 @@ impl Hash for ValueMulti {
         let Self { values, remaining } = *self;
         for ValueFields { current, own } in values {
             hasher.write_u32(u32::from_le_bytes(own.map(|own| own.count)));
-            hasher.write_u32(u32::from_le_bytes(own.map(|own| own.deadline.0)));
+            hasher.write_u32(u32::from_le_bytes(own.map(|own| own.deadline.byte())));
             hasher.write_u32(u32::from_le_bytes([Holder::byte(current), remaining.byte(), 0, 0]));
         }
     }

@@ -44,12 +44,16 @@ pub(super) const fn can_forget(config: &Config) -> bool {
 
 /// Whether a node may store a hold that its thread has given back: a failover lost the release, or the node refused it
 /// (also because the link of a replica broke, which is no failover) or stood still. A release that does not compare gives back
-/// whatever is stored. Of a lock over several values a hold is counted upon one that had ended, and other clocks end it earlier.
+/// whatever is stored. Of a lock over several values a hold is counted upon one that had ended, and the clocks of others end it earlier.
 pub(super) const fn can_keep_released(config: &Config) -> bool {
     let lacks_replicas = counts_replicas(config) && config.faults.break_link > 0;
     let is_refused = refuses_writes(config) || config.refuses_releases_while_moving();
     let is_late = is_refused || lacks_replicas || config.faults.pause_node > 0;
-    can_forget(config) || is_late || releases_any(config) || config.has_bare_extend() || config.names_values()
+    can_forget(config)
+        || is_late
+        || releases_any(config)
+        || config.has_bare_extend()
+        || config.lock.facts().caller_clock.is_read()
 }
 
 /// Whether a waiter may leave a queue that is gone by then while its slot is moved.

@@ -6,6 +6,7 @@
 //! the binary embeds, and [`resolve()`] finds the scenarios that a command line names.
 
 mod builtin;
+mod caller_clock;
 mod calls;
 mod clients;
 mod clocks;

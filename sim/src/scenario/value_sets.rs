@@ -1,6 +1,6 @@
-//! A lock over several values: which ones each client names, whose clock is wrong, and what is not modelled beside one yet.
+//! A lock over several values: which ones each client names, and what is not modelled beside one yet.
 
-use lockstep_model::config::{ClientSettings, LockObjects, NetworkMode, Profile, SubscribeTo};
+use lockstep_model::config::{ClientSettings, LockObjects, Profile, SubscribeTo};
 use lockstep_model::locks::Support;
 
 use super::contradiction::{Contradiction, kinds_with};
@@ -14,23 +14,11 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     if let Support::No { why } = kind.facts().value_sets {
         let other = kinds_with(|facts| facts.value_sets.is_there());
         for table in sections.client.iter().flatten() {
-            let reasons = [
-                ("values", "a client of this kind of lock locks its name as a whole"),
-                ("clock_ahead", "the scripts of this kind of lock are told no deadline by the clock of a client"),
-            ];
-            for (key, reason) in reasons {
-                Contradiction::of(table, key, reason)
-                    .with(lock.clone(), format!("{}: {why}", kind.name()))
-                    .note(&format!("remove `{key}`, or use {other}"));
-            }
+            Contradiction::of(table, "values", "a client of this kind of lock locks its name as a whole")
+                .with(lock.clone(), format!("{}: {why}", kind.name()))
+                .note(&format!("remove `values`, or use {other}"));
         }
         return;
-    }
-    if parts.settings.is_some() && !parts.somebody(|own| own.clock_ahead == 0) {
-        for table in sections.client.iter().flatten() {
-            Contradiction::of(table, "clock_ahead", "every clock is ahead, and no client has one that is right")
-                .note("remove `clock_ahead` from the table of a client whose clock is right");
-        }
     }
     note_not_yet(parts, top, sections);
 }
@@ -48,9 +36,6 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     }
     if parts.clients.is_some_and(|clients| clients.lock_objects == LockObjects::Shared) {
         beside(&sections.clients, "lock_objects", "a shared lock object", "use lock_objects = \"per-call\"");
-    }
-    if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
-        beside(&sections.network, "mode", "a split network", "use mode = \"atomic\"");
     }
     if parts.cluster.is_some_and(|cluster| cluster.wait_for > 0) {
         beside(&sections.cluster, "wait_for", "a client that waits for replicas", "use wait_for = 0");
@@ -88,10 +73,6 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         }
     }
     let Some(faults) = parts.faults else { return };
-    if faults.client_clock_jump > 0 {
-        let help = "use client_clock_jump = 0, and clock_ahead in the table of a client whose clock is wrong";
-        beside(&sections.faults, "client_clock_jump", "a client's clock that jumps", help);
-    }
     if faults.interrupt > 0 {
         beside(&sections.faults, "interrupt", "an interrupted caller", "use interrupt = 0");
     }

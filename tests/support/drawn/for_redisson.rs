@@ -80,7 +80,7 @@ const OF_REDISSON: &[DrawnKey] = &[
     row("renew_every", &["1"], 65, |said| said.is("lease", "3")),
     row("renew_every", &["2"], 100, |said| said.is("lease", "6")),
     row("mode", &["\"split\"", "\"split\"", "\"atomic\""], 100, |said| {
-        !said.queues() && !said.shares() && !said.issues_tokens() && !said.spins() && !said.names_values()
+        !said.queues() && !said.shares() && !said.issues_tokens() && !said.spins() && !said.reads_caller_clock()
     }),
     row("resend", &["\"all\"", "\"all\"", "\"none\""], 100, |said| said.is_split() && !said.some("replicas")),
     row("resend", &["\"all\""], 100, Said::is_split),

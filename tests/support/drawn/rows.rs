@@ -61,7 +61,7 @@ pub(super) const ROWS: &[DrawnKey] = &[
     // The words are the names of the kinds: see `lock_words`.
     always("lock", &[]),
     row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |said| {
-        !said.queues() && !said.shares() && !said.issues_tokens() && !said.spins() && !said.names_values()
+        !said.queues() && !said.shares() && !said.issues_tokens() && !said.spins() && !said.reads_caller_clock()
     }),
     row("delay", &["0", "\"any\"", "\"any\""], 30, |_| true),
     row("delay", &["1", "2"], 15, Said::is_split),
@@ -104,6 +104,7 @@ pub(super) const ROWS: &[DrawnKey] = &[
             && !said.has_names()
             && !said.shares()
             && !said.issues_tokens()
+            && !said.stores_grants()
     }),
     // What a refused call leaves in one is of this kind alone.
     row("named_lease", TICKS, 60, |said| {
@@ -259,7 +260,7 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("persist_key", BUDGET, 10, |said| !said.has_names() && !said.queues() && !said.shares()),
     row("clock_jump", BUDGET, 8, |said| !said.has_names()),
     row("client_clock_jump", BUDGET, 10, |said| {
-        said.has("wait_limit") && said.waits() && !said.queues() && !said.names_values()
+        said.has("wait_limit") && said.waits() && !said.queues() && !said.reads_caller_clock()
     }),
     row("stops_at", &["\"never\"", "\"validity\"", "\"validity\""], 20, |said| {
         let others = ["named_lease", "reentry_lease", "hold_for_ever"];
@@ -370,7 +371,9 @@ pub(super) const ROWS: &[DrawnKey] = &[
 
 /// What client A may have of its own, in a scenario where it has a table; `goes_with` is about what all clients have.
 pub(super) const OWN_ROWS: &[DrawnKey] = &[
-    row("lease", TICKS, 40, |said| !said.is("renew_every", "2") && !said.is("renew_every", "3")),
+    row("lease", TICKS, 40, |said| {
+        !said.is("renew_every", "2") && !said.is("renew_every", "3") && !said.stores_grants()
+    }),
     row("renew_every", &["1", "\"none\""], 30, |_| true),
     row("wait_limit", &["0", "1", "2", "\"none\""], 30, |said| {
         // Whoever waits hears of a slot that is moved by channels that the file names.
@@ -389,7 +392,7 @@ pub(super) const OWN_ROWS: &[DrawnKey] = &[
         Said::has_parts,
     ),
     row("values", &["[1]", "[1]", "[2]", "[1, 2]"], 60, Said::names_values),
-    row("clock_ahead", &["0", "1", "2", "3", "4"], 40, Said::names_values),
+    row("clock_ahead", &["0", "1", "2", "3", "4"], 40, Said::reads_caller_clock),
     row("profile", OF_PARTS, 40, Said::has_parts),
     row("profile", PROFILES, 40, |said| !said.shares() && !said.spins() && !said.names_values() && !said.has_parts()),
 ];

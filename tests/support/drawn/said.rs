@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use lockstep_model::LockKind;
-use lockstep_model::locks::{Facts, StoringMasters};
+use lockstep_model::locks::{CallerClock, Facts, StoringMasters};
 
 /// What is not modelled beside a lock of several parts, or follows from it.
 const NOT_BESIDE_PARTS: &[&str] = &[
@@ -211,6 +211,15 @@ impl Said {
 
     pub(super) fn checks_tokens(&self) -> bool {
         self.is("fencing", "\"stored\"")
+    }
+
+    pub(super) fn reads_caller_clock(&self) -> bool {
+        self.lock().caller_clock.is_read()
+    }
+
+    /// Whether it is stored when the lock was granted: clients of different leases are not modelled then.
+    pub(super) fn stores_grants(&self) -> bool {
+        self.lock().caller_clock == CallerClock::Grants
     }
 
     pub(super) fn names_values(&self) -> bool {

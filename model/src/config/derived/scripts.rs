@@ -46,7 +46,7 @@ impl Config {
         let lease_ticks = caller.map_or(self.time.lease, lease_of);
         let sets_own_ttl = caller.is_some_and(|client| self.checks_final_lease(client));
         let context = LockContext { lease_ticks, sets_own_ttl, ..self.lock_context() };
-        if !self.lock.facts().queue.is_there() && !self.shares() && !self.names_values() {
+        if !self.lock.facts().queue.is_there() && !self.shares() && !self.lock.facts().caller_clock.is_read() {
             return context;
         }
         let Some(own) = caller.map(|client| self.settings_of(client)) else { return context };

@@ -295,7 +295,8 @@ impl Player {
                 self.translator.stored_words(&stored, beyond_ms[node])
             })
             .collect();
-        self.testbed.queue_comparison((step.place(), now_ms), state, |node| words[node].clone());
+        let since_ms = self.translator.counted_from_ms(now_ms);
+        self.testbed.queue_comparison((step.place(), since_ms), state, |node| words[node].clone());
         Ok(())
     }
 

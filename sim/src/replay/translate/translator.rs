@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lockstep_model::client::Verb;
 use lockstep_model::config::{AnsweredReceipt, RenewalTimer};
+use lockstep_model::locks::CallerClock;
 use lockstep_model::trace::{
     Contents, KeySlot, KeyValue, RequestState, State, StoredKey, TraceStep, client_name, lock_name,
 };
@@ -399,6 +400,15 @@ impl Translator {
         let mut lines: Vec<_> = contents.keys.iter().map(|key| self.key_words(key, beyond_ms)).collect();
         lines.sort_unstable();
         lines.join("\n")
+    }
+
+    /// From which time on what a lock stores of wall clocks is counted: those of a trace are when something ends, and some kinds
+    /// store when it began, a lease before ([`CallerClock::Grants`]).
+    pub fn counted_from_ms(&self, now_ms: i64) -> i64 {
+        match self.config.lock.facts().caller_clock {
+            CallerClock::Grants => now_ms - i64::from(self.config.time.lease) * i64::from(self.config.time.tick_ms),
+            CallerClock::Unread { .. } | CallerClock::Ends => now_ms,
+        }
     }
 
     /// The names of these keys in Redis.

@@ -3,6 +3,7 @@
 mod catalogue;
 mod faults;
 mod key;
+mod kinds;
 mod switches;
 mod tables;
 mod worlds;

@@ -1,6 +1,7 @@
 //! What there is: times, clients, nodes and the network.
 
 use super::key::{FLAG, ScenarioKey, key, of_each};
+use super::kinds::KINDS;
 use super::tables::{CLIENT, TOP};
 
 const TICKS: &str = "a whole number of ticks from 1 to 60";
@@ -14,9 +15,9 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     key(
         TOP,
         "lock",
-        "\"plain\", \"reentrant\", \"fair\", \"read-write\", \"fenced\", \"spin\", \"multi\", \"value-multi\", \"red\" or \"redisson-red\"",
+        KINDS,
         "",
-        "the lock kind: `SET NX PX`, or Redisson's `RLock`, fair lock, read-write lock, fenced lock, spin lock, multi lock or lock over several values, or RedLock on several masters",
+        "the lock kind: each has a page in `docs/locks`, which says what Redis is told and what it does not do",
     ),
     key(
         "time",
@@ -223,8 +224,8 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "clock_ahead",
         TICKS_OR_NONE,
         "0",
-        "how far the wall clock of this client is ahead of the right one, in a lock over several values: its scripts are told what time it is \
-         there, and compare that with the deadlines of others",
+        "how far the wall clock of this client is ahead of the right one, in a lock whose scripts are told what time it is there, and judge by \
+         that whether the hold of another one is over",
     ),
     key(
         "cluster",
