@@ -3,7 +3,7 @@
 use lockstep_model::Config;
 use lockstep_model::trace::{Contents, Hold, ReceiptState, lock_name};
 
-use super::units::{duration, list};
+use super::units::{duration, lasting, list};
 
 /// A stored hold: `A:1 ttl 30 s`, `A:1 x2 ttl 30 s`, `A:1:2 ttl 30 s`. The holder is client and thread, and the acquire where
 /// these are told apart, as Redis stores it.
@@ -11,7 +11,7 @@ pub fn stored(config: &Config, hold: &Hold) -> String {
     let thread = if config.clients.threads > 1 { "" } else { ":1" };
     let value = if hold.value == 0 { String::new() } else { format!(":{}", hold.value) };
     let count = if hold.count == 1 { String::new() } else { format!(" x{}", hold.count) };
-    let life = hold.ttl_ms.map_or_else(|| "no ttl".to_owned(), |ms| format!("ttl {}", duration(ms)));
+    let life = hold.ttl_ms.map_or_else(|| "no ttl".to_owned(), |ms| format!("ttl {}", lasting(config, ms)));
     format!("{}{thread}{value}{count} {life}", hold.holder)
 }
 

@@ -4,14 +4,14 @@ use lockstep_model::config::WaitRule;
 use lockstep_model::trace::lock_name;
 use lockstep_model::{Config, Reply};
 
-use super::units::{count, time};
+use super::units::{count, lasting_ticks};
 
 /// The reply as a phrase; empty where there is nothing to observe.
 pub fn reply(config: &Config, reply: Reply) -> String {
     match reply {
         Reply::Done => String::new(),
         Reply::Acquired => "acquired".to_owned(),
-        Reply::Busy { remaining_ticks: Some(ticks) } => format!("busy for {}", time(config, ticks.into())),
+        Reply::Busy { remaining_ticks: Some(ticks) } => format!("busy for {}", lasting_ticks(config, ticks.into())),
         Reply::Busy { remaining_ticks: None } => "busy, no ttl".to_owned(),
         Reply::Released => "released".to_owned(),
         Reply::StillHeld => "one hold released, still held".to_owned(),
@@ -47,7 +47,7 @@ pub fn reply(config: &Config, reply: Reply) -> String {
 /// The reply as a label of an arrow or a lane: shorter than the phrase, which stands beside it.
 pub fn label(config: &Config, answer: Reply) -> String {
     match answer {
-        Reply::Busy { remaining_ticks: Some(ticks) } => format!("busy {}", time(config, ticks.into())),
+        Reply::Busy { remaining_ticks: Some(ticks) } => format!("busy {}", lasting_ticks(config, ticks.into())),
         Reply::Busy { remaining_ticks: None } => "busy".to_owned(),
         Reply::ForceReleased => reply(config, Reply::Released),
         Reply::RenewalMissed => "missed".to_owned(),

@@ -9,6 +9,13 @@ pub fn time(config: &Config, ticks: u32) -> String {
     duration(u64::from(ticks) * u64::from(config.time.tick_ms))
 }
 
+/// How long something will last, in milliseconds, as a time: `30 s`. The model tells none apart that are longer than any run: `over 2500 s`.
+pub fn lasting(config: &Config, ms: u64) -> String {
+    let is_far = i64::try_from(ms).is_ok_and(|ms| ms >= config.far_ms());
+    let time = duration(ms);
+    if is_far { format!("over {time}") } else { time }
+}
+
 /// Milliseconds as a time: `250 ms`, `30 s`, `1.5 s`.
 pub fn duration(ms: u64) -> String {
     match ms {
@@ -20,6 +27,11 @@ pub fn duration(ms: u64) -> String {
             format!("{}.{} s", ms / 1000, fraction.trim_end_matches('0'))
         }
     }
+}
+
+/// The same of ticks.
+pub fn lasting_ticks(config: &Config, ticks: u32) -> String {
+    lasting(config, u64::from(ticks) * u64::from(config.time.tick_ms))
 }
 
 /// `A`, `A and B`, `A, B and C`.

@@ -8,7 +8,7 @@ use lockstep_model::{Action, Happening, Reply};
 use super::super::holds::{lock, overwritten};
 use super::super::paint::Tone;
 use super::super::replies::{enough, reply, too_few};
-use super::super::units::{count, time};
+use super::super::units::{count, lasting_ticks, time};
 use super::lane::Lane;
 use super::narrator::Narrator;
 use super::row::Row;
@@ -162,7 +162,9 @@ impl Narrator<'_> {
                     time(self.config, ticks.into())
                 )
             }
-            Some(ticks) => format!("{holder} has it, for {} more unless renewed", time(self.config, ticks.into())),
+            Some(ticks) => {
+                format!("{holder} has it, for {} more unless renewed", lasting_ticks(self.config, ticks.into()))
+            }
             // A caller of a queue that does not wait is told no time.
             None if self.hold_on(node).is_some_and(|hold| hold.ttl_ms.is_some()) => format!("{holder} has it"),
             None => format!("{holder} has it, and it has no TTL"),
