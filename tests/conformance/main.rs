@@ -17,6 +17,7 @@ mod red;
 mod redisson_red;
 mod reentrant;
 mod scripts;
+mod semaphore;
 mod spin;
 #[cfg(feature = "toy")]
 mod toy;
@@ -38,6 +39,7 @@ const KINDS: &[kinds::KindProofs] = &[
     value_multi::PROOFS,
     red::PROOFS,
     redisson_red::PROOFS,
+    semaphore::PROOFS,
     #[cfg(feature = "toy")]
     toy::PROOFS,
 ];

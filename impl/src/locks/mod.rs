@@ -11,6 +11,7 @@ pub mod read_write;
 pub mod red;
 pub mod redisson_red;
 pub mod reentrant;
+pub mod semaphore;
 pub mod spin;
 #[cfg(feature = "toy")]
 pub mod toy;
@@ -32,6 +33,7 @@ const SCRIPTS_OF_KINDS: &[&[NamedScript]] = &[
     &multi::SCRIPTS,
     &value_multi::SCRIPTS,
     &red::SCRIPTS,
+    &semaphore::SCRIPTS,
     #[cfg(feature = "toy")]
     &toy::SCRIPTS,
 ];

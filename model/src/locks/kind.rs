@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::contract::Lock;
 use super::facts::Facts;
 use super::named::Named;
-use super::{fair, fenced, multi, plain, read_write, red, redisson_red, reentrant, spin, value_multi};
+use super::{fair, fenced, multi, plain, read_write, red, redisson_red, reentrant, semaphore, spin, value_multi};
 
 /// Something to be done with the type of a kind.
 pub trait WithKind {
@@ -73,6 +73,7 @@ kinds! {
     ValueMulti => value_multi::ValueMulti,
     Red => red::Red,
     RedissonRed => redisson_red::MasterLock,
+    Semaphore => semaphore::Semaphore,
     #[cfg(feature = "toy")]
     Toy => super::toy::Toy,
 }

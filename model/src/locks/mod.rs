@@ -23,6 +23,7 @@ pub mod receipts;
 pub mod red;
 pub mod redisson_red;
 pub mod reentrant;
+pub mod semaphore;
 pub mod spin;
 pub mod stored;
 pub mod tokens;

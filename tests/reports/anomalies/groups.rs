@@ -8,7 +8,7 @@ pub(super) struct AnomalyGroup {
 }
 
 /// Every scenario that violates a property belongs to one of these groups, which the page shows in this order.
-pub(super) const GROUPS: [AnomalyGroup; 16] = [
+pub(super) const GROUPS: [AnomalyGroup; 17] = [
     AnomalyGroup {
         heading: "Fencing tokens in Redis",
         about: "The counter of a fenced lock is lost, evicted or set back, is read too late, or a refusal looks like a grant.",
@@ -410,6 +410,19 @@ pub(super) const GROUPS: [AnomalyGroup; 16] = [
             "value-multi-failover-loses-the-grant",
             "value-multi-failover-keeps-the-grant",
             "value-multi-old-master-serves-its-side",
+        ],
+    },
+    AnomalyGroup {
+        heading: "A semaphore",
+        about: "Who holds is judged by the clock of whoever asks.",
+        scenarios: &[
+            "semaphore-clock-ahead-takes-the-permit",
+            "semaphore-clock-ahead-by-a-lease",
+            "semaphore-node-clock-goes-ahead",
+            "semaphore-lease-ends-at-work",
+            "semaphore-pause-longer-than-lease",
+            "semaphore-persisted-permit-is-over",
+            "semaphore-failover-loses-the-grant",
         ],
     },
 ];

@@ -16,6 +16,7 @@ mod redisson_red;
 mod reentrant;
 pub mod replies;
 mod request;
+mod semaphore;
 mod spin;
 #[cfg(feature = "toy")]
 mod toy;
@@ -43,6 +44,7 @@ pub const KINDS: &[&dyn Translation] = &[
     &value_multi::ValueMultiTranslation,
     &red::RedTranslation,
     &redisson_red::RedissonRedTranslation,
+    &semaphore::SemaphoreTranslation,
     #[cfg(feature = "toy")]
     &toy::ToyTranslation,
 ];
