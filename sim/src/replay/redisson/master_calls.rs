@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lockstep_model::trace::{ClientState, Trace, node_name};
-use lockstep_model::{Action, Config};
+use lockstep_model::Config;
+use lockstep_model::trace::Trace;
+
+use super::master_order::{caller_of, order_of_call};
 
 /// Whether a step is about a lock on several masters.
 pub(super) enum MastersStep {
@@ -22,9 +24,7 @@ pub(super) struct MasterCalls {
     /// The masters in the order of the call that begins in this step.
     orders: BTreeMap<usize, Vec<u8>>,
     /// The same of the call in which each client is.
-    order: Vec<Vec<u8>>,
-    /// Of each client: whom it was granted by in its call, in that order, and has not turned to since.
-    pub(super) granted: Vec<Vec<u8>>,
+    pub(super) order: Vec<Vec<u8>>,
     /// Of each client: whether its call is `unlock()`.
     pub(super) unlocks: Vec<bool>,
     /// Clients and masters: where the lock of a client was granted last in a later round of a call, which has a lease of its own.
@@ -36,16 +36,8 @@ pub(super) struct MasterCalls {
 impl MasterCalls {
     /// A client's call begins in this step: the masters in its order, from 1, as the driver counts them.
     pub(super) fn begin(&mut self, client: usize, step: usize) -> String {
-        self.granted[client].clear();
         self.order[client] = self.orders.get(&step).cloned().unwrap_or_default();
         self.order[client].iter().map(|master| (master + 1).to_string()).collect::<Vec<_>>().join(",")
-    }
-
-    /// Whom a client asks next, in the order of its call: also in a later round.
-    pub(super) fn next_of(&self, client: usize, before: &ClientState) -> Option<u8> {
-        let asked = before.call.iter().flat_map(|call| &call.asked);
-        let has_asked = |master: &u8| asked.clone().any(|name| *name == node_name(*master));
-        self.order[client].iter().copied().find(|master| !has_asked(master))
     }
 
     /// Whether the lock of a client on this master was granted last with the lease of a later round.
@@ -68,7 +60,6 @@ impl MasterCalls {
         let mut calls = Self {
             orders: BTreeMap::new(),
             order: vec![Vec::new(); clients],
-            granted: vec![Vec::new(); clients],
             later_leases: BTreeSet::new(),
             unlocks: vec![false; clients],
             late: vec![None; clients],
@@ -76,35 +67,14 @@ impl MasterCalls {
         if !config.asks_master_locks() {
             return calls;
         }
-        // The masters of each call, and the step in which it begins.
-        let mut begun: Vec<Option<(usize, Vec<u8>)>> = vec![None; clients];
-        let masters = config.cluster.groups;
-        let order_of = |asked: &[u8]| {
-            let others = (0..masters).filter(|master| !asked.contains(master));
-            asked.iter().copied().chain(others).collect::<Vec<_>>()
-        };
-        for step in &trace.steps {
-            match step.action {
-                Action::Acquire { client, .. } | Action::Release { client, .. } => {
-                    let new = Some((step.number, Vec::new()));
-                    if let Some((number, asked)) = std::mem::replace(&mut begun[usize::from(client)], new) {
-                        calls.orders.insert(number, order_of(&asked));
-                    }
-                }
-                Action::AskMaster { client, node }
-                | Action::SlowReply { client, node }
-                | Action::ReleaseAt { client, node } => {
-                    if let Some((_, asked)) = &mut begun[usize::from(client)]
-                        && !asked.contains(&node)
-                    {
-                        asked.push(node);
-                    }
-                }
-                _ => {}
+        let actions = trace.actions();
+        for (at, step) in trace.steps.iter().enumerate() {
+            if let Some(client) = caller_of(step.action) {
+                let turned_to = order_of_call(&actions[at..], client);
+                // The call does not come to the others: they may stand in any order.
+                let others = (0..config.cluster.groups).filter(|master| !turned_to.contains(master));
+                calls.orders.insert(step.number, turned_to.iter().copied().chain(others).collect());
             }
-        }
-        for (number, asked) in begun.into_iter().flatten() {
-            calls.orders.insert(number, order_of(&asked));
         }
         calls
     }

@@ -15,6 +15,7 @@ use super::calls;
 use super::clients::RedissonClients;
 use super::gate::HeldCommand;
 use super::master_calls::MastersStep;
+use super::master_order::{OutOfOrder, out_of_order};
 use super::told::compare_words;
 use super::wire_words::{
     in_our_shape, is_renewal, is_script, receipt_of, request_words, script_words, shown, words_of,
@@ -59,14 +60,14 @@ impl RedissonClients {
             Action::LoseAsk { .. } => {
                 testbed.findings.leave("what is not reached fails at a time of Redisson's own");
             }
-            Action::HearMaster { client, node } => self.hear_master(client, node, step, testbed)?,
+            Action::HearMaster { client, .. } => self.hear_master(client, step, testbed)?,
             Action::ExtendAt { .. } if step.step.answer == Reply::NothingToRenew => {}
             Action::AskMaster { client, node }
             | Action::SlowReply { client, node }
             | Action::ExtendAt { client, node }
             | Action::SetTtlAt { client, node }
             | Action::ReleaseAt { client, node } => {
-                if self.is_in_its_order(client, node, step, testbed) {
+                if self.is_in_its_order(client, step, testbed) {
                     self.ask_on_master(client, node, step, testbed)?;
                 }
                 return Ok(MastersStep::Done { executed_by: Some(node.into()) });
@@ -107,25 +108,19 @@ impl RedissonClients {
         self.applications.begin_call(at, 0, &format!("{verb} {object}{times}"), false)
     }
 
-    /// Whether Redisson turns to this master next, where it is the library that decides on the order.
-    fn is_in_its_order(&self, client: u8, node: u8, step: HistoryStep<'_>, testbed: &mut Testbed) -> bool {
+    /// Whether Redisson takes this step in the order of the history. Where it does not, the history is left.
+    fn is_in_its_order(&self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) -> bool {
         let at = usize::from(client);
-        let is_by_grants = match step.step.action {
-            Action::SetTtlAt { .. } => true,
-            Action::ReleaseAt { .. } => !self.master_calls.unlocks[at],
-            _ => false,
-        };
-        let asks = matches!(step.step.action, Action::AskMaster { .. } | Action::SlowReply { .. });
-        if asks && self.master_calls.next_of(at, &step.before.clients[at]) != Some(node) {
-            testbed.findings.leave("a later round of Redisson asks the masters in the order of the first one");
-            return false;
+        match out_of_order(&self.master_calls.order[at], &step.before.clients[at], step.step.action) {
+            None => return true,
+            Some(OutOfOrder::Asks) => {
+                testbed.findings.leave("a later round of Redisson asks the masters in the order of the first one");
+            }
+            Some(OutOfOrder::TurnsToGranted) => {
+                testbed.findings.leave("Redisson turns to the masters in the order in which they have granted");
+            }
         }
-        let is_next = self.master_calls.granted[at].first() == Some(&node);
-        if is_by_grants && !is_next {
-            testbed.findings.leave("Redisson turns to the masters in the order in which they have granted");
-            return false;
-        }
-        true
+        false
     }
 
     /// What the step asks of a master is sent there, and passes with its reply, or with a reply that is late.
@@ -149,9 +144,6 @@ impl RedissonClients {
             return Ok(());
         };
         let Some(held) = self.find_on_master(client, node, (verb, &request), step, testbed)? else { return Ok(()) };
-        if matches!(step.step.action, Action::SetTtlAt { .. } | Action::ReleaseAt { .. }) {
-            self.master_calls.granted[at].retain(|master| *master != node);
-        }
         self.receipts[at].extend(receipt_of(&held));
         self.reach_limit(client, step)?;
         let is_late = matches!(step.step.action, Action::SlowReply { .. });
@@ -172,9 +164,6 @@ impl RedissonClients {
             return Ok(());
         }
         self.take_kept_receipts(client, node.into(), step, testbed)?;
-        if matches!(verb, ScriptVerb::Acquire { .. }) && !is_late && step.step.answer == Reply::Acquired {
-            self.master_calls.granted[at].push(node);
-        }
         if matches!(verb, ScriptVerb::Acquire { .. }) && step.step.answer == Reply::Acquired {
             self.master_calls.remember_lease(at, node, is_later);
         }
@@ -185,21 +174,11 @@ impl RedissonClients {
     }
 
     /// A late reply reaches its client.
-    fn hear_master(
-        &mut self,
-        client: u8,
-        node: u8,
-        step: HistoryStep<'_>,
-        testbed: &mut Testbed,
-    ) -> Result<(), ReplayError> {
+    fn hear_master(&mut self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         let at = usize::from(client);
         let Some(connection) = self.master_calls.late[at].take() else { return Err(ReplayError::NothingHeld) };
         self.reach_limit(client, step)?;
         self.applications.pass_reply(at, connection)?;
-        let is_grant = step.before.clients[at].call.as_ref().is_some_and(|call| call.unheard_is_grant);
-        if is_grant {
-            self.master_calls.granted[at].push(node);
-        }
         self.compare_call_on_masters(client, step, testbed);
         Ok(())
     }
