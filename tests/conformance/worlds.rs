@@ -50,8 +50,9 @@ fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
     }));
     let of_locks = LockKind::ALL.iter().filter(|kind| kind.facts().masters == StoringMasters::Locks);
     worlds.extend(of_locks.flat_map(|kind| {
-        WAITS_AT_MASTERS.map(|waits| {
-            scenario("waits-at-masters", &WAITING_AT_MASTERS.replace("WAITS", waits).replace(KIND, kind.name()))
+        WAITS_AT_MASTERS.map(|(waits, stops)| {
+            let text = WAITING_AT_MASTERS.replace("WAITS", waits).replace("STOPS", stops).replace(KIND, kind.name());
+            scenario("waits-at-masters", &text)
         })
     }));
     worlds.extend([MOVED, MOVED_CHANNELS].map(|text| scenario("every-fault", text)));
@@ -166,8 +167,13 @@ break_link = 1
 hand_over = 1
 "#;
 
-/// With a limit, and in rounds whose leases grow.
-const WAITS_AT_MASTERS: [&str; 3] = ["renew_every = 1\nwait_limit = 3", "wait_limit = 6", "round_wait = 3"];
+/// With a limit, and in rounds whose leases grow; one of them of callers that look at their own clocks.
+const WAITS_AT_MASTERS: [(&str, &str); 4] = [
+    ("renew_every = 1\nwait_limit = 3", "never"),
+    ("wait_limit = 6", "never"),
+    ("wait_limit = 3", "validity"),
+    ("round_wait = 3", "never"),
+];
 
 const WAITING_AT_MASTERS: &str = r#"
 story = "Clients wait for a lock on three masters, which crash, restart, refuse and forget; messages are lost, and replies are late."
@@ -180,6 +186,7 @@ jump = 2
 [clients]
 count = 3
 acquires = 3
+stops_at = "STOPS"
 [cluster]
 groups = 3
 [faults]

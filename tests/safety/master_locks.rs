@@ -213,8 +213,12 @@ const ASK_AGAIN: Action = Action::SecondAsk { client: CLIENT, thread: 0 };
 const GIVE_UP: Action = Action::GiveUp { client: CLIENT, thread: 0 };
 
 fn waiting(groups: u8, waits: &str, faults: &str) -> MastersHistory {
+    waiting_of("count = 2", groups, waits, faults)
+}
+
+fn waiting_of(clients: &str, groups: u8, waits: &str, faults: &str) -> MastersHistory {
     let text = format!(
-        "story = 'Waits.'\nlock = 'redisson-red'\n[time]\nlease = 9\n{waits}\n[clients]\ncount = 2\n[cluster]\ngroups = {groups}\n\
+        "story = 'Waits.'\nlock = 'redisson-red'\n[time]\nlease = 9\n{waits}\n[clients]\n{clients}\n[cluster]\ngroups = {groups}\n\
          [faults]\ncrash_client = 1\n{faults}"
     );
     MastersHistory::of(&Scenario::parse("waits", &text).unwrap_or_else(|error| panic!("{}", error.report(false))))
@@ -272,6 +276,38 @@ fn a_late_refusal_makes_a_call_hold_whose_wait_and_leases_are_over() {
     assert!(!every.can(set_lease(0)));
     let ended = every.then([release(0), release(1)]);
     assert_eq!((ended.holds(), ended.counts()), (0, vec![0, 0, 0]));
+}
+
+/// A caller that looks at its own clock sees one call: it counts from its beginning, whatever the call waits for and however often it begins anew.
+#[test]
+fn a_caller_that_looks_at_its_clock_counts_from_the_beginning_of_a_call_that_waits() {
+    let counted = |history: &MastersHistory| {
+        let thread = &history.world.state(&history.config).clients[0].threads[0];
+        (thread.valid_left, thread.has_stopped)
+    };
+    let wait = |node, ticks| [ask(node), SUBSCRIBE, ASK_AGAIN].into_iter().chain(vec![Action::Tick; ticks]);
+    let looks = |waits: &str, faults: &str| waiting_of("count = 2\nstops_at = 'validity'", 3, waits, faults);
+    let waited = looks("wait_limit = 6", "").then(taken(&[0])).then([A]).then(wait(0, 2));
+    assert_eq!(counted(&waited), (Some(7), false), "nine ticks, two of them over");
+    let granted = waited.then([GIVE_UP, ask(1), ask(2), set_lease(1), set_lease(2)]);
+    assert_eq!((granted.holds(), counted(&granted)), (1, (Some(7), false)));
+    // Two masters refuse: it gives back what it has, and begins anew.
+    let anew = |waits: &str| {
+        let split = looks(waits, "").then(taken(&[0, 1])).then([A, ask(2)]).then(wait(0, 1));
+        split.then([GIVE_UP]).then(wait(1, 1)).then([GIVE_UP, release(2)])
+    };
+    assert_eq!(counted(&anew("wait_limit = 3")), (Some(7), false));
+    assert_eq!(counted(&anew("round_wait = 3")), (Some(7), false));
+    // A call that has ended leaves nothing for the next one.
+    let ended = anew("wait_limit = 3").then(wait(0, 1)).then([GIVE_UP]);
+    assert!(ended.can(A) && counted(&ended) == (None, false));
+    assert_eq!(counted(&ended.then([A])), (Some(9), false));
+    // The refusal that ends the asking comes when the lease is over: the caller does not begin its work.
+    let late = looks("wait_limit = 6", "slow_reply = 1").then(taken(&[2])).then([A, ask(0), ask(1)]);
+    let heard = [Action::HearMaster { client: CLIENT, node: 2 }, set_lease(0), set_lease(1)];
+    let over = late.then([Action::SlowReply { client: CLIENT, node: 2 }]).then([Action::Tick; 9]).then(heard);
+    assert_eq!((over.holds(), counted(&over).1), (1, true));
+    assert!(over.can(UNLOCK) && !over.can(A));
 }
 
 /// A client that stands still does nothing, also when the master for whose lock it waits is back.

@@ -100,7 +100,9 @@ impl<Q: InFlight> Process<'_, Q> {
         self.notes.happened(Happening::PartsGivenUp);
         let giving = self.thread_mut(ONLY_THREAD);
         giving.phase = Phase::Undoing;
-        giving.forget_validity();
+        if !call.goes_on {
+            giving.forget_validity();
+        }
         LocksDecision::GoesOn
     }
 

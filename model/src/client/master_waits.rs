@@ -36,10 +36,22 @@ impl<Q: InFlight> Process<'_, Q> {
         true
     }
 
+    /// Asked again, the master has refused it once more.
+    pub(crate) fn refuse_at_master(&mut self, remaining: Timer) {
+        self.go_on_counting(|process| process.refuse(ONLY_THREAD, remaining));
+    }
+
     /// It has the lock of this master, or has it not, and waits for that no more.
     pub(super) fn leave_master(&mut self, call: &mut MastersCall) {
         call.waits_at = MasterSet::NONE;
-        // The validity of a grant is not counted beside a wait, so that nothing else is forgotten with it.
-        self.leave(ONLY_THREAD);
+        self.go_on_counting(|process| process.leave(ONLY_THREAD));
+    }
+
+    /// By a rule of a call of one lock, which ends here and forgets what it has counted. This one goes on, and its caller counts from where the
+    /// whole of it began: it sees one call, and no rounds or masters of that.
+    fn go_on_counting(&mut self, rule: impl FnOnce(&mut Self)) {
+        let counted = self.thread(ONLY_THREAD).valid_left;
+        rule(self);
+        self.thread_mut(ONLY_THREAD).valid_left = counted;
     }
 }

@@ -96,7 +96,7 @@ impl<Y: Layout> Context<'_, Y> {
         let node = group * self.config.nodes() + number;
         let reply = self.at_master(node, LockRequest::Acquire(own(client)))?;
         if let Reply::Busy { remaining_ticks } = reply {
-            self.process(client, |process| process.refuse(ONLY_THREAD, Timer::optional(remaining_ticks)));
+            self.process(client, |process| process.refuse_at_master(Timer::optional(remaining_ticks)));
         } else {
             self.hear(client, group, reply == Reply::Acquired);
         }

@@ -99,10 +99,6 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>
         );
     }
     let Some(clients) = parts.clients else { return };
-    if clients.stops_at == StopsAt::Validity {
-        let help = "remove `stops_at`, or use wait_limit = 0";
-        beside(&sections.clients, "stops_at", lock, ("a holder that looks at its clock after a call that waits", help));
-    }
     if clients.max_holds > 1 && parts.somebody(|own| waits(own) && own.renew_every.is_none()) {
         let help = "use max_holds = 1, or renew_every, or wait_limit = 0";
         beside(&sections.clients, "max_holds", lock, ("a nested call that waits and names its lease", help));

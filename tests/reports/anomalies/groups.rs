@@ -368,6 +368,8 @@ pub(super) const GROUPS: [AnomalyGroup; 17] = [
             "redisson-red-pause-longer-than-lease",
             "redisson-red-master-refuses-writes",
             "redisson-red-late-refusal-after-the-wait",
+            "redisson-red-late-refusal-by-its-clock",
+            "redisson-red-lease-longer-than-two-waits",
             "redisson-red-waits-at-a-dead-master",
             "redisson-red-lost-message",
             "redisson-red-lease-times-a-thousand",

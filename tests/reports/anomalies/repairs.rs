@@ -39,8 +39,9 @@ const ALLOWED_FOR: ScenarioLine = ("time", "drift", "1");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 58] = [
+pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 59] = [
     ("redisson-red-failover-of-one-master", &[AT_ONCE]),
+    ("redisson-red-late-refusal-after-the-wait", &[BY_ITS_CLOCK]),
     ("redisson-red-release-stops", &[GOES_ON]),
     ("redisson-red-lease-cuts-another-hold", &[OF_ITS_OWN_HOLD]),
     ("red-write-arrives-after-the-next-holder-s", &[FENCED]),

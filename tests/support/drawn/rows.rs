@@ -265,7 +265,7 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("stops_at", &["\"never\"", "\"validity\"", "\"validity\""], 20, |said| {
         let others = ["named_lease", "reentry_lease", "hold_for_ever"];
         let has_watchdogs = said.asks_master_locks() && said.has("renew_every");
-        !others.iter().any(|key| said.has(key)) && !has_watchdogs && !said.waits_at_masters()
+        !others.iter().any(|key| said.has(key)) && !has_watchdogs
     }),
     row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {
         said.some("clock_jump") || said.some("client_clock_jump")

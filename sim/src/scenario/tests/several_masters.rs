@@ -179,7 +179,6 @@ fn what_is_not_modelled_beside_redisson_s_lock_on_several_masters_is_refused() {
         waiting("round_wait = 4", "", ""),
         waiting("wait_limit = 3", "", "replicas = 1"),
         waiting("round_wait = 3", "", "replicas = 1"),
-        waiting("wait_limit = 3", "stops_at = \"validity\"", ""),
         waiting("wait_limit = 3", "max_holds = 2", ""),
         of_redisson("", "", "[protocol]\nprofile = \"redisson-3.15\""),
         of_redisson("", "", "[protocol]\nprofile = \"lockstep\""),
@@ -194,6 +193,9 @@ fn what_is_not_modelled_beside_redisson_s_lock_on_several_masters_is_refused() {
         of_redisson("", "", "[network]\nmode = \"split\""),
     ] {
         assert_eq!(codes(&text), [Code::NotModelled], "{text}");
+    }
+    for waits in ["wait_limit = 3", "round_wait = 3"] {
+        assert_eq!(codes(&waiting(waits, "stops_at = \"validity\"", "")), [], "{waits}");
     }
     let each_by_itself = of_redisson("", "", "[[client]]\nwait_limit = 0\n[[client]]\nwait_limit = 0");
     assert_eq!(codes(&each_by_itself.replacen("wait_limit = 0\n", "", 1)), []);
