@@ -50,6 +50,10 @@ mutants! {
     HalfIsMost,
     /// A client that asks several masters does not look at the time that this took.
     ElapsedTimeIgnored,
+    /// A call waits at one master for all that is left of its wait.
+    WholeWaitAtOneMaster,
+    /// A call that waits at masters does not look at its clock when it has heard one of them.
+    NoLookBetweenMasters,
     // Clients.
     /// After subscribing the waiter sleeps at once, without asking again.
     NoSecondAsk,

@@ -9,7 +9,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{found_in, scenario, verdict, verdict_on};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 88] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 90] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -113,6 +113,9 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 88] = [
     (Mutant::LeaseNeverEnds, "redisson-red-holder-crashes", Property::FreedAfterCrash, Verdict::Violated),
     (Mutant::ReleaseWithoutMessage, "redisson-red-lock-in-rounds", Property::NoSleepingWaiter, Verdict::Violated),
     (Mutant::HalfIsMost, "redisson-red-waits-with-a-limit", Property::OneBeliever, Verdict::Violated),
+    // Each waits for the other one's master for as long as its round takes, and nobody asks the third one.
+    (Mutant::WholeWaitAtOneMaster, "redisson-red-lock-in-rounds", Property::WaiterServed, Verdict::Violated),
+    (Mutant::NoLookBetweenMasters, "redisson-red-every-master-late-reply", Property::OneBeliever, Verdict::Violated),
     (Mutant::PartsKept, "redisson-red-waits-with-a-limit", Property::AllOrNone, Verdict::Violated),
     (Mutant::FenceIgnored, "lease-ends-fenced", Property::EffectsInOrder, Verdict::Violated),
     (Mutant::FenceIgnored, "write-after-the-next-holder-is-fenced", Property::EffectsInOrder, Verdict::Violated),

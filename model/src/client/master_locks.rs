@@ -72,7 +72,8 @@ impl<Q: InFlight> Process<'_, Q> {
         }
         // A failure that is tolerated ends the asking only if most have granted, and no more than that; then nobody looks at the clock.
         let ends_asking = !is_granted && granted == needed;
-        if !ends_asking && self.is_out_of_time(call) {
+        let looks = !ends_asking && !self.config.is_mutated(Mutant::NoLookBetweenMasters);
+        if looks && self.is_out_of_time(call) {
             self.notes.happened(Happening::LimitReached);
             return self.give_up_locks(call);
         }

@@ -4,6 +4,7 @@ use crate::config::sections::Config;
 use crate::config::switches::{FinalLease, NeededMasters, RoundLease};
 use crate::limits::FAR_TICKS;
 use crate::locks::contract::LockRequest;
+use crate::mutants::Mutant;
 
 impl Config {
     /// Whether the lock is taken in parts ([`Facts::parts`](crate::locks::Facts::parts)).
@@ -61,6 +62,7 @@ impl Config {
         match self.protocol.needed_masters {
             _ if is_later && self.multiplies_round_lease() => Some(FAR_TICKS),
             NeededMasters::All => Some(limit),
+            _ if self.is_mutated(Mutant::WholeWaitAtOneMaster) => Some(limit),
             NeededMasters::Most => Some(limit / self.cluster.groups),
         }
     }
