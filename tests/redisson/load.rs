@@ -209,7 +209,7 @@ const ACQUIRES: &str = "a later acquire of that client is granted, and its maste
 const RENEWALS: &str = "renewals of the long hold, beside as many as one timer can send";
 
 /// Why a load without a fault shows nothing of an exhibit.
-const NEED_A_FAULT: [(&str, &str); 26] = [
+const NEED_A_FAULT: [(&str, &str); 28] = [
     ("B8", "a failover, and a client that asks for the number of replicas while the new master has none yet"),
     (
         "C8",
@@ -249,6 +249,8 @@ const NEED_A_FAULT: [(&str, &str); 26] = [
     ("K2", "no replica may acknowledge a release within the time that Redisson waits for it (1 s by default)"),
     ("K3", "the master has to become a replica while an acquire is on its way there"),
     ("L1", "the reply of one master has to be later than the lease that the call names"),
+    ("L2", "two masters, one after the other, have to refuse or to be away while a thread that holds enters again"),
+    ("L3", "a master has to refuse or to end between its grant and the end of the same call"),
     ("L4", "the refusal of one master has to be later than twice the wait of the call"),
     (
         "N3",

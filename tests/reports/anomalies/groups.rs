@@ -358,6 +358,8 @@ pub(super) const GROUPS: [AnomalyGroup; 17] = [
             "redisson-red-error-at-the-end",
             "redisson-red-one-master-dies",
             "redisson-red-inner-release-takes-more",
+            "redisson-red-inner-call-is-refused",
+            "redisson-red-refused-lease-at-the-end",
             "redisson-red-release-stops",
             "redisson-red-release-goes-on",
             "redisson-red-every-master-one-dies",
