@@ -107,6 +107,8 @@ mutants! {
     ForceWaits,
     /// A key never runs out.
     LeaseNeverEnds,
+    /// A deadline by the clock of a client is never over.
+    DeadlinesNeverEnd,
     /// A key that has no time left is there for everybody who acts at that instant.
     ClientWinsTies,
     /// A master whose last save failed writes all the same.

@@ -209,6 +209,38 @@ fn of_two_permits_the_third_caller_gets_none() {
 }
 
 #[test]
+fn a_holder_of_one_of_two_permits_gets_no_second_one() {
+    on_each(2, |asks| {
+        assert_eq!(asks.acquire("A", 100_000), SemaphoreAcquireReply::Acquired);
+        assert_eq!(asks.acquire("A", 105_000), SemaphoreAcquireReply::Acquired);
+        // Its lease has begun anew.
+        assert_eq!(asks.acquire("B", 114_999), SemaphoreAcquireReply::Acquired);
+        assert_eq!(asks.acquire("C", 114_999), SemaphoreAcquireReply::Busy);
+        assert_eq!(asks.release("A"), SemaphoreReleaseReply::Released);
+        assert_eq!(asks.release("A"), SemaphoreReleaseReply::NotHeld);
+    });
+}
+
+/// By the clock of the caller the other one's time is over.
+#[test]
+fn a_renewal_that_finds_nothing_of_its_own_removes_another_holder() {
+    on_each(1, |asks| {
+        assert_eq!(asks.acquire("A", 100_000), SemaphoreAcquireReply::Acquired);
+        assert_eq!(asks.renew("B", 110_000), SemaphoreRenewReply::NotHeld);
+        assert_eq!(asks.release("A"), SemaphoreReleaseReply::NotHeld);
+    });
+}
+
+/// Its first command frees memory, and what follows it in a script passes.
+#[test]
+fn a_server_without_memory_grants_a_permit() {
+    on_each(1, |asks| {
+        asks.server.ask::<()>("CONFIG SET maxmemory 1");
+        assert_eq!(asks.acquire("A", 100_000), SemaphoreAcquireReply::Acquired);
+    });
+}
+
+#[test]
 fn random_histories_agree_on_every_server() {
     random_histories_of(LockKind::Semaphore);
 }

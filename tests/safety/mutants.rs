@@ -9,7 +9,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{found_in, scenario, verdict, verdict_on};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 90] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 91] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -32,6 +32,8 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 90] = [
     (Mutant::LeaseNeverEnds, "crashed-holder-is-outlived", Property::FreedAfterCrash, Verdict::Violated),
     (Mutant::LeaseNeverEnds, "thread-dies-and-the-lease-ends", Property::NoOrphan, Verdict::Violated),
     (Mutant::LeaseNeverEnds, "crashed-holder-is-outlived", Property::Obtainable, Verdict::Violated),
+    // The key has no TTL any more: only its deadline, by the clock of whoever asks, frees it.
+    (Mutant::DeadlinesNeverEnd, "semaphore-persisted-holder-crashes", Property::FreedAfterCrash, Verdict::Violated),
     // The master's copy stays for ever and the replica's ends: the failover loses it.
     (Mutant::PersistStaysLocal, "persisted-lock-outlives-a-failover", Property::GrantSurvives, Verdict::Violated),
     (Mutant::RestartTooEarly, "delayed-restart-outlives-the-lease", Property::GrantSurvives, Verdict::Violated),
@@ -191,9 +193,9 @@ fn every_property_fails_for_some_wrong_rule() {
     assert_eq!(failing, Property::ALL.into());
 }
 
-/// The rules of the plain lock itself; the table above covers the same rules for the reentrant lock.
+/// The rules of locks that count no holds; the table above covers the same rules for the reentrant lock.
 #[test]
-fn the_rules_of_the_plain_lock_are_noticed_too() {
+fn the_rules_of_locks_without_reentry_are_noticed_too() {
     let cases = [
         (Mutant::AcquireIgnoresHolder, "plain-two-clients-one-node", Property::OneBeliever),
         (Mutant::ReleaseWithoutHolderCheck, "plain-foreign-release", Property::OnlyHolderReleases),
@@ -203,6 +205,10 @@ fn the_rules_of_the_plain_lock_are_noticed_too() {
         (Mutant::LeaseNeverEnds, "plain-crashed-holder-is-outlived", Property::WaiterServed),
         (Mutant::LeaseNeverEnds, "plain-crashed-holder-is-outlived", Property::FreedAfterCrash),
         (Mutant::LeaseNeverEnds, "plain-crashed-holder-is-outlived", Property::NoOrphan),
+        (Mutant::AcquireIgnoresHolder, "semaphore-two-clients-one-node", Property::OneBeliever),
+        (Mutant::ReleaseWithoutHolderCheck, "semaphore-foreign-release", Property::OnlyHolderReleases),
+        (Mutant::RenewalRecreatesLock, "semaphore-pause-longer-than-lease", Property::OnlyHolderReleases),
+        (Mutant::DeadlinesNeverEnd, "semaphore-persisted-holder-crashes", Property::WaiterServed),
     ];
     for (mutant, name, property) in cases {
         let right = scenario(name);

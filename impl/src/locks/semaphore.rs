@@ -32,7 +32,7 @@ pub struct PermitHolder<'a> {
     pub now_ms: u64,
 }
 
-/// Takes one of so many permits.
+/// Takes one of so many permits. A holder that has one gets no second one: if another is free, its lease begins anew.
 pub fn acquire(
     scripts: &Scripts,
     names: &Names,
@@ -122,7 +122,8 @@ impl<C: ConnectionLike> SemaphoreLock<C> {
     ///
     /// # Errors
     ///
-    /// After [`Error::Unknown`] the caller may have a permit; asking again takes another one, or is refused because of it.
+    /// After [`Error::Unknown`] the caller may have a permit. Asking again begins its lease anew while another permit is free, and is refused
+    /// otherwise, also if the last one is the caller's own.
     pub fn acquire(&mut self, caller: PermitHolder<'_>) -> Result<SemaphoreAcquireReply, Error> {
         let permits = self.permits;
         self.lock.ask(|scripts, names| acquire(scripts, names, permits, caller))

@@ -313,7 +313,8 @@ pub enum LockReply {
     NoTtlSet,
     /// The lease is complete again.
     Renewed,
-    /// There was nothing of the caller's to renew; nothing was changed.
+    /// There was nothing of the caller's to renew, or not all that it asks for. A kind whose callers judge by their own clocks may have
+    /// removed what is over by that, whoever's it is.
     RenewalMissed,
     /// The script ended with an error. What it had renewed by then stays renewed.
     RenewalFailed,

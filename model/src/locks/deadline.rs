@@ -1,6 +1,7 @@
 //! When a hold ends by the wall clocks of clients, for kinds that store that ([`CallerClock`](super::facts::CallerClock)).
 
 use super::contract::LockContext;
+use crate::mutants::Mutant;
 
 /// A time of a wall clock, as seen from a clock that is right: the ticks that are left, and one. 0: it is over, by how much nobody can
 /// tell, since no clock is behind the right one.
@@ -23,7 +24,8 @@ impl Deadline {
 
     /// The ticks for which it keeps this caller from the lock; `None`: at a deadline nobody is in the way any more.
     pub(super) fn keeps_out(self, context: LockContext) -> Option<u8> {
-        self.left(context.clock_ahead_ticks).filter(|left| *left > 0)
+        let left = self.left(context.clock_ahead_ticks).filter(|left| *left > 0);
+        if context.is_mutated(Mutant::DeadlinesNeverEnd) { left.or(Some(1)) } else { left }
     }
 
     /// A tick later.

@@ -16,8 +16,8 @@ pub struct Facts {
     pub busy_is_write: bool,
     /// Whether each client names a set of values, and takes all of them or none. Those of disjoint sets hold at once.
     pub value_sets: Support,
-    /// Which times its scripts store by the wall clock of their caller, and ask it before they grant. A client's may be ahead of the right
-    /// one (`clock_ahead`).
+    /// What its scripts compare with the wall clock of their caller to find who holds. A client's may be ahead of the right one
+    /// (`clock_ahead`).
     pub caller_clock: CallerClock,
     /// Whether a release can leave a receipt (`redisson_unlock_latch:{…}`).
     pub receipts: Support,
@@ -104,10 +104,10 @@ impl StoringMasters {
     }
 }
 
-/// What decides who holds, of what is stored by the wall clock of a caller.
+/// Which times by the wall clocks of callers say who holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallerClock {
-    /// Nothing: a hold ends by the clock of the node that stores it.
+    /// None: a hold ends by the clock of the node that stores it.
     Unread {
         /// Why, for a reader who asked for it.
         why: &'static str,
@@ -119,7 +119,7 @@ pub enum CallerClock {
 }
 
 impl CallerClock {
-    /// Whether anything does.
+    /// Whether there are any.
     pub const fn is_read(self) -> bool {
         !matches!(self, Self::Unread { .. })
     }

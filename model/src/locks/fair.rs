@@ -102,7 +102,9 @@ impl Lock for Fair {
         reentry: Support::Yes,
         busy_is_write: false,
         value_sets: Support::No { why: "it locks its name, and no values below it" },
-        caller_clock: CallerClock::Unread { why: "the deadlines of its queue are, and do not say who holds" },
+        caller_clock: CallerClock::Unread {
+            why: "only the deadlines in its queue are by the clocks of callers, and they do not say who holds",
+        },
         receipts: Support::Yes,
         force: Support::Yes,
         value: Support::No { why: "the field of the hash is the holder" },

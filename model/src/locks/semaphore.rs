@@ -84,7 +84,8 @@ impl Lock for Semaphore {
     /// Until its deadline by a clock that is right, also where its member is there yet, and no longer than the key lives.
     fn holders(&self) -> impl Iterator<Item = StoredHold> {
         let hold = |holder| {
-            let left = self.deadline.left(0)?;
+            // At its deadline it is over for everybody: no clock is behind the right one.
+            let left = self.deadline.left(0).filter(|left| *left > 0)?;
             let remaining = Timer::ticks(self.remaining.left().map_or(left, |of_key| of_key.min(left)));
             Some(StoredHold { by: Requester::of(holder), mode: HoldMode::Exclusive, count: 1, remaining })
         };
@@ -154,7 +155,7 @@ impl Lock for Semaphore {
 impl Semaphore {
     /// What a script finds once it has removed whom it takes for over (`ZREMRANGEBYSCORE`).
     fn cleared(self, context: LockContext) -> Self {
-        if self.deadline.keeps_out(context).is_some() { self } else { Self::default() }
+        if self.member.is_none() || self.deadline.keeps_out(context).is_some() { self } else { Self::default() }
     }
 
     /// A grant or a renewal of this moment.
@@ -166,8 +167,10 @@ impl Semaphore {
     fn acquire(self, context: LockContext, holder: Holder) -> Outcome<Self> {
         let found = self.cleared(context);
         if found.member.is_some() && !context.is_mutated(Mutant::AcquireIgnoresHolder) {
-            // Also by the caller itself: it is counted who is there, and not who it is.
-            return Outcome::of(self, Writes::ATTEMPT, LockReply::Busy { remaining: self.remaining });
+            // Also by the caller itself: it is counted who is there, and not who it is. The script tells no time.
+            let left = self.deadline.keeps_out(context).unwrap_or(0);
+            let remaining = Timer::ticks(self.remaining.left().map_or(left, |of_key| of_key.min(left)));
+            return Outcome::of(self, Writes::ATTEMPT, LockReply::Busy { remaining });
         }
         Outcome::of(Self::of(holder, context), Writes::NONE.key(KeyFamily::Lock), LockReply::Acquired)
     }

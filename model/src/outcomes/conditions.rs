@@ -44,8 +44,8 @@ pub(super) const fn can_forget(config: &Config) -> bool {
 
 /// Whether a node may store a hold that its thread has given back: a failover lost the release, or the node refused it
 /// (also because the link of a replica broke, which is no failover) or stood still. A release that does not compare gives back
-/// whatever is stored. Of a lock over several values a hold is counted upon one that had ended, and the clocks of others end it earlier.
-pub(super) const fn can_keep_released(config: &Config) -> bool {
+/// whatever is stored. Of a lock over several values a hold is counted upon one that had ended, and a clock that is wrong ends it earlier.
+pub(super) fn can_keep_released(config: &Config) -> bool {
     let lacks_replicas = counts_replicas(config) && config.faults.break_link > 0;
     let is_refused = refuses_writes(config) || config.refuses_releases_while_moving();
     let is_late = is_refused || lacks_replicas || config.faults.pause_node > 0;
@@ -53,7 +53,8 @@ pub(super) const fn can_keep_released(config: &Config) -> bool {
         || is_late
         || releases_any(config)
         || config.has_bare_extend()
-        || config.lock.facts().caller_clock.is_read()
+        || config.names_values()
+        || config.has_wrong_clocks()
 }
 
 /// Whether a waiter may leave a queue that is gone by then while its slot is moved.
@@ -111,7 +112,7 @@ pub(super) fn can_reenter(config: &Config) -> bool {
 /// Whether a believer's grant can be gone: its lease ended, a failover lost it, somebody deleted it, a clock jumped. With a
 /// watchdog that runs beside its holder no lease ends, unless it renews at the very instant at which the lease is due; it may
 /// serve a dead thread first, or one whose nested holds are gone, and nobody after a forced release.
-pub(super) const fn can_lose_grant(config: &Config) -> bool {
+pub(super) fn can_lose_grant(config: &Config) -> bool {
     let faults = &config.faults;
     let is_in_time = matches!(config.time.renew_every, Some(every) if every < config.time.lease);
     let is_alone = faults.pause_client > 0 || faults.crash_thread > 0 || faults.pause_node > 0;

@@ -60,7 +60,7 @@ impl Happening {
                 let is_elsewhere = faults.move_slot > 0 && config.can_fail_over();
                 let is_taken = faults.vanish_key > 0 || faults.overwrite_key > 0 || is_elsewhere;
                 // By a client whose clock is ahead, or by the release of the one before it.
-                let is_taken_over = config.lock.facts().caller_clock.is_read() && has_rivals(config);
+                let is_taken_over = (config.names_values() || config.has_wrong_clocks()) && has_rivals(config);
                 let is_ended = is_taken
                     || is_taken_over
                     || releases_any(config)

@@ -125,6 +125,16 @@ impl Contents {
         self.keys.iter().any(|key| key.slot == slot && key.value == KeyValue::String(FOREIGN_VALUE.to_owned()))
     }
 
+    /// Those who stand in a lock that is a sorted set, as Redis stores them: also one whose deadline is over.
+    pub fn members(&self) -> impl Iterator<Item = &str> {
+        let lock = self.keys.iter().find(|key| key.slot == KeySlot::Lock);
+        let members = lock.and_then(|key| match &key.value {
+            KeyValue::Zset(members) => Some(members.keys().map(String::as_str)),
+            KeyValue::String(_) | KeyValue::Hash(_) | KeyValue::List(_) => None,
+        });
+        members.into_iter().flatten()
+    }
+
     /// Those who queue for the lock, the first first, as Redis stores them.
     pub fn queue(&self) -> &[String] {
         let queue = self.keys.iter().find(|key| key.slot == KeySlot::Queue);

@@ -48,7 +48,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
 /// Where it is stored when a lock was granted, each caller judges that by its own lease.
 fn note_leases(parts: &Parts, sections: &Sections<'_>, lock: Option<&core::ops::Range<usize>>) {
     let beside = |section: &Section<'_>, key: &str, help: &str| {
-        let reason = "clients of different leases, of which each judges the grants of the others by its own, are not modelled yet";
+        let reason = "a lease other than that of [time], by which a client would judge the grants of the others, is not modelled yet";
         Contradiction::not_yet(section, key, reason)
             .with(lock.cloned(), "of this kind of lock it is stored when it was granted")
             .note(help);
@@ -57,7 +57,7 @@ fn note_leases(parts: &Parts, sections: &Sections<'_>, lock: Option<&core::ops::
         && parts.somebody(|own| own.lease != time.lease)
     {
         for table in sections.client.iter().flatten() {
-            beside(table, "lease", "remove `lease`: all clients have that of [time]");
+            beside(table, "lease", "remove `lease`, and say in [time] the one that all clients have");
         }
     }
     if parts.time.is_some_and(|time| time.named_lease.is_some()) {

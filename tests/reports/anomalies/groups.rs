@@ -421,7 +421,9 @@ pub(super) const GROUPS: [AnomalyGroup; 17] = [
         about: "Who holds is judged by the clock of whoever asks.",
         scenarios: &[
             "semaphore-clock-ahead-takes-the-permit",
+            "semaphore-clock-ahead-by-two-seconds",
             "semaphore-clock-ahead-by-a-lease",
+            "semaphore-renewal-removes-another",
             "semaphore-node-clock-goes-ahead",
             "semaphore-lease-ends-at-work",
             "semaphore-pause-longer-than-lease",

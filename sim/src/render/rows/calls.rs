@@ -54,8 +54,13 @@ impl Narrator<'_> {
             Reply::Acquired => {
                 let waits_for = self.waits_for_none(client, name);
                 let token = self.token_granted(client, node);
-                let answer =
-                    format!("{master} grants{token}{}{waits_for}{}", self.replicas_know(), self.others_believe(name));
+                let removes = self.removes_by_clock(client, node).map(|removes| format!("{removes}, and "));
+                let answer = format!(
+                    "{master} {}grants{token}{}{waits_for}{}",
+                    removes.unwrap_or_default(),
+                    self.replicas_know(),
+                    self.others_believe(name)
+                );
                 ("HOLDS".to_owned(), Tone::Good, answer)
             }
             Reply::Busy { .. } if after.believes() && !self.thread_before(client, thread).believes() => {
@@ -380,7 +385,10 @@ impl Narrator<'_> {
                     }
                     MissedRenewal::TellHolder => "the watchdog forgets it".to_owned(),
                 };
-                let answer = format!("{master} stores {stores}: nothing changes; {then}");
+                let answer = match self.removes_by_clock(client, node) {
+                    Some(removes) => format!("{master} {removes}, and finds no lock of {name}; {then}"),
+                    None => format!("{master} stores {stores}: nothing changes; {then}"),
+                };
                 self.request(caller, node, call, sent, (self.label(), Tone::Odd, answer))
             }
             Reply::NotEnoughReplicas

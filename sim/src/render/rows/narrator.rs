@@ -293,6 +293,23 @@ impl Narrator<'_> {
         }
     }
 
+    /// Whom a request of this client has removed from the lock on this node, by the client's clock: `removes A:1, whose time is over by B's
+    /// clock, which is 30 s ahead`.
+    pub(super) fn removes_by_clock(&self, client: u8, node: u8) -> Option<String> {
+        let after: Vec<_> = self.node_after(node).stored.members().collect();
+        let before = self.before.nodes[usize::from(node)].stored.members();
+        // Who is granted stands there afterwards, and may have stood there before.
+        let removed: Vec<_> = before.filter(|member| !after.contains(member)).collect();
+        if removed.is_empty() {
+            return None;
+        }
+        let ahead = match self.config.clock_ahead_of(client) {
+            0 => String::new(),
+            ticks => format!(", which is {} ahead", time(self.config, ticks.into())),
+        };
+        Some(format!("removes {}, whose time is over by {}'s clock{ahead}", list(&removed), self.step.lane))
+    }
+
     pub(super) fn hold_on(&self, node: u8) -> Option<&Hold> {
         self.node_after(node).stored.holder_under(self.name())
     }
