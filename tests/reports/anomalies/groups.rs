@@ -428,6 +428,7 @@ pub(super) const GROUPS: [AnomalyGroup; 17] = [
             "semaphore-lease-ends-at-work",
             "semaphore-pause-longer-than-lease",
             "semaphore-persisted-permit-is-over",
+            "semaphore-persisted-holder-crashes",
             "semaphore-failover-loses-the-grant",
         ],
     },
