@@ -5,7 +5,9 @@ use lockstep_redis::locks::semaphore::{
     self, PermitHolder, SemaphoreAcquireReply, SemaphoreReleaseReply, SemaphoreRenewReply,
 };
 use lockstep_redis::{Call, HolderId, Names, Scripts};
-use lockstep_tests::servers::{TestServer, on_every_server};
+use lockstep_tests::servers::{TestServer, for_every_version_at_once, on_every_server};
+use lockstep_tests::slot_cluster::SlotCluster;
+use redis::{Value, cmd};
 
 use crate::histories::random_histories_of;
 use crate::kinds::{KindProofs, WrongScript};
@@ -237,6 +239,27 @@ fn a_server_without_memory_grants_a_permit() {
     on_each(1, |asks| {
         asks.server.ask::<()>("CONFIG SET maxmemory 1");
         assert_eq!(asks.acquire("A", 100_000), SemaphoreAcquireReply::Acquired);
+    });
+}
+
+/// It misses its key at its next command (docs/facts/cluster.md#while-a-slot-is-moved): so the model has no slot that is moved beside it.
+#[test]
+fn while_a_slot_is_moved_an_acquire_that_removes_the_holder_fails_and_the_removal_stays() {
+    for_every_version_at_once(|server| {
+        let cluster = SlotCluster::start(server, 2, false);
+        let (scripts, names) = (Scripts::built_in(), Names::of("invoices"));
+        let acquire =
+            |who: &str, now_ms| semaphore::acquire(&scripts, &names, 1, caller(&holder(who), now_ms)).evalsha();
+        let slot = names.slot().expect("its name has no braces");
+        let from = cluster.master_of(slot);
+        cluster.ask(from, &scripts.get("semaphore/acquire").load()).expect("it is loaded");
+        assert_eq!(cluster.ask(from, &acquire("A", 100_000)), Ok(Value::Int(1)));
+        cluster.begin_migration(slot, from, 1 - from);
+        assert_eq!(cluster.ask(from, &acquire("B", 109_999)), Ok(Value::Int(0)));
+        let failed = cluster.ask(from, &acquire("B", 110_000)).expect_err("its key is gone");
+        assert!(failed.to_string().contains("non local key"), "{failed}");
+        cluster.give_up_migration(slot, from, 1 - from);
+        assert_eq!(cluster.ask(from, cmd("EXISTS").arg(names.lock())), Ok(Value::Int(0)));
     });
 }
 

@@ -79,7 +79,7 @@ fn where_a_property_does_not_apply_nothing_is_owed() {
 const NEVER_BROKEN_BESIDE_A_QUEUE: [Property; 2] = [Property::FreedAfterCrash, Property::NoDeadHead];
 
 /// What has a deadline by the clocks of clients is free after it, also where the key has lost its TTL.
-const NEVER_BROKEN_OF_VALUES: [Property; 1] = [Property::FreedAfterCrash];
+const NEVER_BROKEN_BY_CLOCKS: [Property; 1] = [Property::FreedAfterCrash];
 
 /// A key that is set with its TTL by one command ends, unless a holder extends it that believes.
 const NEVER_BROKEN_OF_MASTERS: [Property; 2] = [Property::FreedAfterCrash, Property::NoOrphan];
@@ -100,7 +100,7 @@ fn each_property_is_seen_from_both_sides() {
             if has_queue && NEVER_BROKEN_BESIDE_A_QUEUE.contains(&property) {
                 continue;
             }
-            if kind.facts().value_sets.is_there() && NEVER_BROKEN_OF_VALUES.contains(&property) {
+            if kind.facts().caller_clock.is_read() && NEVER_BROKEN_BY_CLOCKS.contains(&property) {
                 continue;
             }
             if kind.facts().masters.are_several() && NEVER_BROKEN_OF_MASTERS.contains(&property) {

@@ -160,6 +160,7 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
         {
             *ticks = twice(*ticks)?;
         }
+        own.clock_ahead = twice(own.clock_ahead)?;
         Some(own)
     })
 }

@@ -33,7 +33,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 91] = [
     (Mutant::LeaseNeverEnds, "thread-dies-and-the-lease-ends", Property::NoOrphan, Verdict::Violated),
     (Mutant::LeaseNeverEnds, "crashed-holder-is-outlived", Property::Obtainable, Verdict::Violated),
     // The key has no TTL any more: only its deadline, by the clock of whoever asks, frees it.
-    (Mutant::DeadlinesNeverEnd, "semaphore-persisted-holder-crashes", Property::FreedAfterCrash, Verdict::Violated),
+    (Mutant::DeadlinesNeverEnd, "semaphore-persisted-holder-crashes", Property::WaiterServed, Verdict::Violated),
     // The master's copy stays for ever and the replica's ends: the failover loses it.
     (Mutant::PersistStaysLocal, "persisted-lock-outlives-a-failover", Property::GrantSurvives, Verdict::Violated),
     (Mutant::RestartTooEarly, "delayed-restart-outlives-the-lease", Property::GrantSurvives, Verdict::Violated),
@@ -208,7 +208,6 @@ fn the_rules_of_locks_without_reentry_are_noticed_too() {
         (Mutant::AcquireIgnoresHolder, "semaphore-two-clients-one-node", Property::OneBeliever),
         (Mutant::ReleaseWithoutHolderCheck, "semaphore-foreign-release", Property::OnlyHolderReleases),
         (Mutant::RenewalRecreatesLock, "semaphore-pause-longer-than-lease", Property::OnlyHolderReleases),
-        (Mutant::DeadlinesNeverEnd, "semaphore-persisted-holder-crashes", Property::WaiterServed),
     ];
     for (mutant, name, property) in cases {
         let right = scenario(name);

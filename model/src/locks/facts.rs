@@ -148,6 +148,12 @@ impl Facts {
         !self.parts.is_there() && !self.masters.are_several()
     }
 
+    /// Whether that slot may be moved while somebody uses the lock. A script that removes who is over by the clock of its caller misses the
+    /// key at its next command then (docs/facts/cluster.md#while-a-slot-is-moved), which is not modelled.
+    pub const fn may_be_moved(&self) -> bool {
+        self.has_one_slot() && !matches!(self.caller_clock, CallerClock::Grants)
+    }
+
     /// Whether an acquire names one key. Those of other kinds name the keys of a queue, of readers or of a counter too.
     pub const fn acquires_by_one_key(&self) -> bool {
         self.has_one_slot() && !self.queue.is_there() && !self.sharing.is_there() && !self.tokens.is_there()

@@ -1,7 +1,7 @@
 //! The slot of a lock that is moved to another master: what belongs to it, and what is not modelled beside one yet.
 
 use lockstep_model::config::{Channels, ClientSettings, Faults, NetworkMode, Profile, SubscribeTo};
-use lockstep_model::locks::{CallerClock, Facts};
+use lockstep_model::locks::Facts;
 
 use super::contradiction::{Contradiction, kinds_with};
 use super::parts::{Parts, Sections};
@@ -60,9 +60,9 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, (fact
         );
         Contradiction::not_yet(top, "lock", &reason)
             .with(moved.clone(), "the slot of the lock is moved")
-            .note(&format!("use {}", kinds_with(Facts::has_one_slot)));
+            .note(&format!("use {}", kinds_with(Facts::may_be_moved)));
     }
-    if facts.caller_clock == CallerClock::Grants {
+    if facts.has_one_slot() && !facts.may_be_moved() {
         // docs/facts/cluster.md#while-a-slot-is-moved
         let reason = format!(
             "a slot that is moved is not modelled yet for a {}: a script of it that removes the last member fails at its next command",

@@ -429,6 +429,7 @@ pub(super) const GROUPS: [AnomalyGroup; 17] = [
             "semaphore-pause-longer-than-lease",
             "semaphore-persisted-permit-is-over",
             "semaphore-persisted-holder-crashes",
+            "semaphore-thread-dies",
             "semaphore-failover-loses-the-grant",
         ],
     },

@@ -173,8 +173,7 @@ impl Said {
 
     /// Whether the slot of the lock may be moved.
     pub(super) fn can_be_moved(&self) -> bool {
-        self.lock().has_one_slot()
-            && !self.stores_grants()
+        self.lock().may_be_moved()
             && (self.lock().acquires_by_one_key() || !self.some("replicas"))
             && !self.is_split()
             && !self.is("replicas", "2")

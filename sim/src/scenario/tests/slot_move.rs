@@ -25,7 +25,7 @@ fn a_slot_is_moved_with_the_channels_that_the_file_names() {
 fn channels_are_refused_where_none_could_end() {
     assert_eq!(codes(&smallest_and("[cluster]\nchannels = \"sharded\"")), [Code::Impossible]);
     assert_eq!(codes(&with("wait_limit = 0", "", "channels = \"sharded\"", "")), [Code::Impossible]);
-    let polls = LockKind::ALL.iter().filter(|kind| kind.facts().has_one_slot() && !kind.facts().publishes());
+    let polls = LockKind::ALL.iter().filter(|kind| kind.facts().may_be_moved() && !kind.facts().publishes());
     for kind in polls.map(|kind| kind.name()) {
         let text = with("", "", "channels = \"sharded\"", "").replace("reentrant", kind);
         assert_eq!(codes(&text), [Code::Impossible], "{kind}");
@@ -73,8 +73,9 @@ fn what_is_not_modelled_beside_it_is_refused() {
 fn only_locks_whose_keys_are_in_one_slot_are_moved_and_those_of_one_key_beside_a_replica() {
     for kind in LockKind::ALL {
         let text = |cluster| with("wait_limit = 0", "", cluster, "").replace("reentrant", kind.name());
-        assert_eq!(codes(&text("")).contains(&Code::NotModelled), !kind.facts().has_one_slot(), "{}", kind.name());
+        assert_eq!(codes(&text("")).contains(&Code::NotModelled), !kind.facts().may_be_moved(), "{}", kind.name());
         let beside = codes(&text("replicas = 1"));
-        assert_eq!(beside.contains(&Code::NotModelled), !kind.facts().acquires_by_one_key(), "{}", kind.name());
+        let may_be = kind.facts().may_be_moved() && kind.facts().acquires_by_one_key();
+        assert_eq!(beside.contains(&Code::NotModelled), !may_be, "{}", kind.name());
     }
 }
