@@ -29,8 +29,8 @@ fn the_accepted_words_are_listed_once() {
         let picture = picture(&SMALLEST.replace("reentrant", word)).split_whitespace().collect::<Vec<_>>().join(" ");
         let kinds: Vec<_> = LockKind::ALL.iter().map(|kind| format!("\"{}\"", kind.name())).collect();
         let (last, others) = kinds.split_last().expect("there are some");
-        let list = format!("{} or {last}", others.join(", "));
-        assert_eq!(picture.matches(&list).count(), 1, "{picture}");
+        let words = format!("{} or {last}", others.join(", "));
+        assert_eq!(picture.matches(&words).count(), 1, "{picture}");
     }
 }
 
