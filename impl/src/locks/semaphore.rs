@@ -21,7 +21,7 @@ pub(super) const SCRIPTS: [(&str, &str); 3] = [
     ("semaphore/release", include_str!("../../scripts/semaphore/release.lua")),
 ];
 
-/// Who asks, and what it brings.
+/// The caller of a script: its holder, its lease and its clock.
 #[derive(Clone, Copy, Debug)]
 pub struct PermitHolder<'a> {
     /// The holder.

@@ -16,8 +16,8 @@ pub struct Facts {
     pub busy_is_write: bool,
     /// Whether each client names a set of values, and takes all of them or none. Those of disjoint sets hold at once.
     pub value_sets: Support,
-    /// What its scripts compare with the wall clock of their caller to find who holds. A client's may be ahead of the right one
-    /// (`clock_ahead`).
+    /// Which stored times its scripts compare with the wall clock of their caller, to find out who holds. The clock of a client may be
+    /// ahead of the right one (`clock_ahead`).
     pub caller_clock: CallerClock,
     /// Whether a release can leave a receipt (`redisson_unlock_latch:{…}`).
     pub receipts: Support,
@@ -104,7 +104,7 @@ impl StoringMasters {
     }
 }
 
-/// Which times by the wall clocks of callers say who holds.
+/// The times that decide who holds the lock, where these are read from the wall clocks of callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallerClock {
     /// None: a hold ends by the clock of the node that stores it.
@@ -148,8 +148,8 @@ impl Facts {
         !self.parts.is_there() && !self.masters.are_several()
     }
 
-    /// Whether that slot may be moved while somebody uses the lock. A script that removes who is over by the clock of its caller misses the
-    /// key at its next command then (docs/facts/cluster.md#while-a-slot-is-moved), which is not modelled.
+    /// Whether that slot may be moved while somebody uses the lock. Not where a script itself removes a holder whose time is over: its next
+    /// command fails then, because the key is gone (docs/facts/cluster.md#while-a-slot-is-moved). That is not modelled.
     pub const fn may_be_moved(&self) -> bool {
         self.has_one_slot() && !matches!(self.caller_clock, CallerClock::Grants)
     }

@@ -103,7 +103,7 @@ impl Lock for Fair {
         busy_is_write: false,
         value_sets: Support::No { why: "it locks its name, and no values below it" },
         caller_clock: CallerClock::Unread {
-            why: "only the deadlines in its queue are by the clocks of callers, and they do not say who holds",
+            why: "callers use their clocks for the deadlines in its queue only, and these do not decide who holds",
         },
         receipts: Support::Yes,
         force: Support::Yes,

@@ -77,14 +77,10 @@ impl Translation for PlainTranslation {
     }
 
     fn redisson(&self) -> RedissonCalls {
-        RedissonCalls {
-            object: None,
-            driver_prefix: "",
-            acquire: "(none; SET NX PX of the Redis documentation)",
-            release: "(none; compare and delete)",
-            release_without_receipt: "(none; compare and delete)",
-            renew: "(none; compare and PEXPIRE)",
-            force_release: "(none)",
-        }
+        RedissonCalls::none([
+            "(none; SET NX PX of the Redis documentation)",
+            "(none; compare and PEXPIRE)",
+            "(none; compare and delete)",
+        ])
     }
 }

@@ -53,14 +53,10 @@ impl Translation for RedTranslation {
     }
 
     fn redisson(&self) -> RedissonCalls {
-        RedissonCalls {
-            object: None,
-            driver_prefix: "",
-            acquire: "(none; SET NX PX on each master, as the Redis documentation says)",
-            release: "(none; compare and delete on each master)",
-            release_without_receipt: "(none; compare and delete on each master)",
-            renew: "(none; compare and PEXPIRE on each master)",
-            force_release: "(none)",
-        }
+        RedissonCalls::none([
+            "(none; SET NX PX on each master, as the Redis documentation says)",
+            "(none; compare and PEXPIRE on each master)",
+            "(none; compare and delete on each master)",
+        ])
     }
 }

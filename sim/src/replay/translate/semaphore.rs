@@ -62,14 +62,10 @@ impl Translation for SemaphoreTranslation {
     }
 
     fn redisson(&self) -> RedissonCalls {
-        RedissonCalls {
-            object: None,
-            driver_prefix: "",
-            acquire: "(none; acquireLua of redis-semaphore)",
-            release: "(none; ZREM)",
-            release_without_receipt: "(none; ZREM)",
-            renew: "(none; refreshLua of redis-semaphore)",
-            force_release: "(none)",
-        }
+        RedissonCalls::none([
+            "(none; acquireLua of redis-semaphore)",
+            "(none; refreshLua of redis-semaphore)",
+            "(none; ZREM)",
+        ])
     }
 }

@@ -35,15 +35,7 @@ impl Translation for ToyTranslation {
     }
 
     fn redisson(&self) -> RedissonCalls {
-        RedissonCalls {
-            object: None,
-            driver_prefix: "",
-            acquire: "(none)",
-            release: "(none)",
-            release_without_receipt: "(none)",
-            renew: "(none)",
-            force_release: "(none)",
-        }
+        RedissonCalls::none(["(none)", "(none)", "(none)"])
     }
 }
 

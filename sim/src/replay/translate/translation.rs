@@ -98,6 +98,21 @@ pub struct RedissonCalls {
     pub force_release: &'static str,
 }
 
+impl RedissonCalls {
+    /// Of a kind that Redisson does not have: what acquires, renews and releases it elsewhere.
+    pub const fn none([acquire, renew, release]: [&'static str; 3]) -> Self {
+        Self {
+            object: None,
+            driver_prefix: "",
+            acquire,
+            release,
+            release_without_receipt: release,
+            renew,
+            force_release: "(none)",
+        }
+    }
+}
+
 /// How the model's verbs are asked of Redis for one kind of lock.
 pub trait Translation: Sync {
     /// The kind, in the model.
