@@ -299,6 +299,8 @@ actions! {
     };
     /// A holder reads its fencing token from the counter.
     ReadToken { client, thread } = "read_token", when |config| config.reads_tokens();
+    /// A thread whose call has ended without the lock asks whether it holds, and goes by the answer.
+    AskIfHeld { client, thread } = "ask_if_held", when |config| config.asks_if_held();
     /// A holder writes to the resource.
     Work { client, thread } = "work", when |config| config.resource.is_some();
     /// A write that a thread has sent arrives at the resource, whatever has become of the thread.

@@ -102,6 +102,10 @@ replies! {
         /// Its number; 0: there is none.
         number: u8
     } = "token_read",
+    /// The caller is told that it holds the lock.
+    SaysHeld = "says_held",
+    /// The caller is told that it does not hold the lock.
+    SaysNotHeld = "says_not_held",
     /// The resource accepted the effect.
     Accepted = "accepted",
     /// The resource rejected the effect: it has seen a newer token.

@@ -109,6 +109,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Undo { client, thread } => context.undo(Holder::new(client, thread)),
         Action::SetTtl { client, thread } => context.set_ttl(Holder::new(client, thread)),
         Action::ReadToken { client, thread } => context.read_token(Holder::new(client, thread)),
+        Action::AskIfHeld { client, thread } => context.ask_if_held(Holder::new(client, thread)),
         Action::Work { client, thread } => context.work(Holder::new(client, thread)),
         Action::Arrive { client, thread } => context.arrive(Holder::new(client, thread)),
         Action::Release { client, thread } => context.release(Holder::new(client, thread)),
@@ -290,6 +291,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Confirm { .. }
             | Action::SetTtl { .. }
             | Action::ReadToken { .. }
+            | Action::AskIfHeld { .. }
             | Action::Work { .. }
             | Action::Arrive { .. }
             | Action::AskMaster { .. }

@@ -20,7 +20,7 @@ fn an_exhibit_that_does_not_exist_is_answered_with_those_that_do() {
         refused.stderr.contains("`D5`")
             && refused
                 .stderr
-                .contains("D4, E9, F6, F7, F8, FR, H10, H12, I1, I2, I3, I4, I5, I6, K2, K3, L1, L2, L3, L4, N1"),
+                .contains("D4, E9, F6, F7, F8, FR, H10, H12, H12b, I1, I2, I3, I4, I5, I6, K2, K3, L1, L2, L3, L4, N1"),
         "{}",
         refused.stderr
     );

@@ -2,10 +2,10 @@
 
 use lockstep_model::LockKind;
 use lockstep_redis::locks::value_multi::{
-    self, ValueHolder, ValueMultiAcquireReply, ValueMultiLock, ValueMultiOnceReply, ValueMultiReleaseReply,
-    ValueMultiRenewReply,
+    self, ValueHolder, ValueMultiAcquireReply, ValueMultiHeldReply, ValueMultiLock, ValueMultiOnceReply,
+    ValueMultiReleaseReply, ValueMultiRenewReply,
 };
-use lockstep_redis::{Call, Names, ReleaseReceipt, Scripts};
+use lockstep_redis::{Call, HolderId, Names, ReleaseReceipt, Scripts};
 use lockstep_sim::replay::ServerConnection;
 use lockstep_tests::servers::{START_MS, TestServer, on_every_server};
 
@@ -17,7 +17,7 @@ use crate::{holder, lease};
 pub const PROOFS: KindProofs = KindProofs {
     kind: LockKind::ValueMulti,
     calls: one_call_of_each,
-    reading: &[],
+    reading: &[IS_HELD, IS_HELD_LATER],
     wrong_scripts: &WRONG,
     scenario: |_| None,
     has_every_fault: false,
@@ -27,6 +27,8 @@ const WAITING: &str = "value_multi/acquire";
 const ONCE: &str = "value_multi/acquire_once";
 const RENEW: &str = "value_multi/renew";
 const RELEASE: &str = "value_multi/release";
+const IS_HELD: &str = "value_multi/is_held";
+const IS_HELD_LATER: &str = "value_multi/is_held_by_later_values";
 const TWO: &str = "value-multi-two-clients-one-node";
 const SINGLE_TRY: &str = "value-multi-single-try";
 const DISJOINT: &str = "value-multi-disjoint-sets";
@@ -36,6 +38,9 @@ const AS_IT_ENDS: &str = "value-multi-taken-as-it-ends";
 const AT_WORK: &str = "value-multi-lease-ends-at-work";
 const PERSISTED: &str = "value-multi-persisted-lock";
 const FOREIGN: &str = "value-multi-foreign-release";
+const ASKS: &str = "value-multi-asks-if-it-holds";
+const ASKS_OF_TWO: &str = "value-multi-asks-of-two-values";
+const ASKS_OF_EVERY: &str = "value-multi-asks-of-every-value";
 
 const fn wrong(
     script: &'static str,
@@ -47,7 +52,7 @@ const fn wrong(
     WrongScript { script, rule, right, instead, scenario, caught_by }
 }
 
-const WRONG: [WrongScript; 37] = [
+const WRONG: [WrongScript; 42] = [
     wrong(
         WAITING,
         "taken although another holder has it",
@@ -278,6 +283,29 @@ const WRONG: [WrongScript; 37] = [
         TWO,
         "keys on n1",
     ),
+    wrong(
+        IS_HELD,
+        "the first value is not looked at",
+        ("for i = 3, #ARGV do", "for i = 4, #ARGV do"),
+        ASKS_OF_EVERY,
+        "reply",
+    ),
+    wrong(
+        IS_HELD,
+        "the fields of any holder count",
+        ("ARGV[i] .. ':' .. holder .. ':expire_time'", "ARGV[i]"),
+        ASKS_OF_EVERY,
+        "reply",
+    ),
+    wrong(IS_HELD_LATER, "every value is looked at", ("for i = 4, #ARGV do", "for i = 3, #ARGV do"), ASKS, "reply"),
+    wrong(
+        IS_HELD_LATER,
+        "who names one value holds it although nobody has any",
+        ("if redis.call('exists', lock) == 0 then", "if false then"),
+        ASKS,
+        "reply",
+    ),
+    wrong(IS_HELD_LATER, "no value is looked at", ("for i = 4, #ARGV do", "for i = 9, #ARGV do"), ASKS_OF_TWO, "reply"),
 ];
 
 /// The values, by the names of their fields.
@@ -294,6 +322,8 @@ fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
         value_multi::acquire_once(scripts, &names, caller, ten_seconds),
         // Of a whole lease it writes nothing.
         value_multi::renew(scripts, &names, caller, lease(20_000)),
+        value_multi::is_held(scripts, &names, caller),
+        value_multi::is_held_by_later_values(scripts, &names, caller),
         value_multi::release(scripts, &names, caller, ten_seconds, &ReleaseReceipt::new("r1", ten_seconds)),
     ]
 }
@@ -339,6 +369,34 @@ fn a_caller_whose_clock_is_ahead_takes_what_another_one_holds_and_loses_it_to_th
         let receipt = ReleaseReceipt::new("r1", lease(20_000));
         assert_eq!(first.release((&a, 10_000), lease(30_000), &receipt).unwrap(), ValueMultiReleaseReply::Released);
         assert_eq!(server.ask::<Option<String>>("HGET lock x"), None);
+    });
+}
+
+/// A deadline holds until the millisecond after it, by the clock of whoever asks, whatever the field says that names the holder.
+#[test]
+fn whoever_asks_whether_it_holds_is_told_of_its_own_deadlines() {
+    on_every_server(|server| {
+        let (a, b) = (holder("A"), holder("B"));
+        let (mut first, mut both) = (lock_on(server, &["x"]), lock_on(server, &["x", "y"]));
+        assert_eq!(first.is_held((&a, 0)).unwrap(), ValueMultiHeldReply::NotHeld, "there is no hash");
+        first.acquire((&a, 0), lease(10_000)).unwrap();
+        assert_eq!(first.is_held((&a, 10_000)).unwrap(), ValueMultiHeldReply::Held);
+        assert_eq!(first.is_held((&a, 10_001)).unwrap(), ValueMultiHeldReply::NotHeld);
+        assert_eq!(both.is_held((&a, 0)).unwrap(), ValueMultiHeldReply::NotHeld, "it does not have y");
+        assert_eq!(first.is_held((&b, 0)).unwrap(), ValueMultiHeldReply::NotHeld);
+        // By the clock of B the deadline of A is over, and its fields stay.
+        first.acquire((&b, 11_000), lease(10_000)).unwrap();
+        assert_eq!(first.is_held((&a, 0)).unwrap(), ValueMultiHeldReply::Held);
+        let later = |holder: &HolderId, names: &[&str]| {
+            let values = values(names);
+            let caller = ValueHolder { holder, values: &values, now_ms: 0 };
+            let call = value_multi::is_held_by_later_values(&Scripts::built_in(), &Names::of("lock"), caller);
+            call.ask::<ValueMultiHeldReply>(&mut server.connect()).unwrap()
+        };
+        let stranger = holder("C");
+        assert_eq!(later(&stranger, &["x"]), ValueMultiHeldReply::Held, "it looks at no value");
+        assert_eq!(later(&stranger, &["x", "y"]), ValueMultiHeldReply::NotHeld);
+        assert_eq!(later(&a, &["y", "x"]), ValueMultiHeldReply::Held, "the first one is not looked at");
     });
 }
 

@@ -209,7 +209,7 @@ const ACQUIRES: &str = "a later acquire of that client is granted, and its maste
 const RENEWALS: &str = "renewals of the long hold, beside as many as one timer can send";
 
 /// Why a load without a fault shows nothing of an exhibit.
-const NEED_A_FAULT: [(&str, &str); 28] = [
+const NEED_A_FAULT: [(&str, &str); 29] = [
     ("B8", "a failover, and a client that asks for the number of replicas while the new master has none yet"),
     (
         "C8",
@@ -264,6 +264,10 @@ const NEED_A_FAULT: [(&str, &str); 28] = [
     (
         "H12",
         "the clock of a client has to be ahead by more than what is left of a lease that is renewed, 20 s by default",
+    ),
+    (
+        "H12b",
+        "no fault, but a client that asks whether it holds its one value while another client holds any: then it is told so every time",
     ),
     (
         "V1",

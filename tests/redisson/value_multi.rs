@@ -31,10 +31,19 @@ const FAULTS: &str = "[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 4\n[cli
 /// A replica, which may take the place of its master.
 const FAILOVER: &str = "[time]\nlease = 3\nhold_at_most = 2\n[clients]\nacquires = 3\n[[client]]\n[[client]]\nvalues = [1]\n[cluster]\nreplicas = 1\n[faults]\ncrash_node = 1\nrestart_node = 1";
 
+/// Who is refused, or gives up, asks whether it holds: one value, or two.
+const ASKS: &str = "[time]\nlease = 3\nrenew_every = 1\nwait_limit = 0\nhold_at_most = 2\n[clients]\nacquires = 3\nafter_refusal = \"ask-if-held\"\n[[client]]\nvalues = [1]\n[[client]]\nvalues = [1]\n[[client]]\nwait_limit = 1";
+
 fn world(profile: &str, keys: &str) -> Scenario {
+    world_with(profile, "", keys)
+}
+
+/// The same with another line in `[protocol]`.
+fn world_with(profile: &str, switch: &str, keys: &str) -> Scenario {
     let kind =
         LockKind::ALL.iter().find(|kind| kind.facts().value_sets.is_there()).expect("a kind with sets of values");
-    let text = format!("story = \"s\"\nlock = \"{}\"\n{keys}\n[protocol]\nprofile = \"{profile}\"\n", kind.name());
+    let text =
+        format!("story = \"s\"\nlock = \"{}\"\n{keys}\n[protocol]\nprofile = \"{profile}\"\n{switch}\n", kind.name());
     let scenario = Scenario::parse("values", &text).unwrap_or_else(|error| panic!("{error}"));
     let config = suited(&scenario.config, &servers()[0]);
     Scenario { config, ..scenario }
@@ -45,9 +54,9 @@ const VERSIONS: [(&str, &str); 3] = [("redisson-4.7", "4.7.0"), ("redisson-4.3",
 /// Each world on the newest version, and some on the others too.
 #[test]
 fn redisson_does_what_the_clients_that_name_values_do_in_the_model() {
-    let worlds = [WATCHED, LEASED, LIMITED, ONCE, CLOCKS, FAULTS, FAILOVER];
+    let worlds = [WATCHED, LEASED, LIMITED, ONCE, CLOCKS, FAULTS, FAILOVER, ASKS];
     let in_newest = worlds.iter().map(|keys| (VERSIONS[0], *keys));
-    let in_older = VERSIONS[1..].iter().flat_map(|version| [WATCHED, CLOCKS].map(|keys| (*version, keys)));
+    let in_older = VERSIONS[1..].iter().flat_map(|version| [WATCHED, CLOCKS, ASKS].map(|keys| (*version, keys)));
     let all: Vec<_> = in_newest.chain(in_older).collect();
     let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES);
     let counts = at_once(&all, |((profile, version), keys)| {
@@ -83,6 +92,18 @@ fn versions_without_such_a_lock_or_with_another_renewal_are_refused() {
     assert!(reason("3.15.6").contains("has no lock over several values"));
     assert!(reason("3.43.0").contains("in another order"));
     assert_eq!(reason("3.52.0"), "");
+}
+
+/// A model whose clients ask about every value is contradicted, by a reply (museum H12b).
+#[test]
+fn no_version_looks_at_the_first_value_where_it_is_asked_whether_it_is_held() {
+    const ENOUGH: u32 = 30;
+    at_once(&VERSIONS, |(profile, version)| {
+        let wrong = world_with(profile, "held_query = \"every-value\"", ASKS);
+        let found = random_histories(&wrong, redisson(version), ENOUGH, 1);
+        let difference = found.counterexample.map(|(_, difference)| difference.what);
+        assert_eq!(difference.as_deref(), Some("reply"), "{version}");
+    });
 }
 
 /// H12b: its script looks at the values from the second one on (docs/facts/family.md#multi-lock-over-values).

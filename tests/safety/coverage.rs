@@ -95,6 +95,8 @@ fn rich() -> Vec<Config> {
         "refused-acquire-is-granted-later",
         "unanswered-ask-is-told-as-refused",
         "lost-renewals-beside-a-validity",
+        "value-multi-asks-if-it-holds",
+        "value-multi-asks-of-every-value",
     ];
     let mut all = with_special_keys.map(|name| scenario(name).config).to_vec();
     let mut named = scenario("paused-client-loses-one-of-two-locks").config;

@@ -12,11 +12,13 @@ use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
 use crate::script::{Call, ScriptReply, Scripts, one_or_zero, one_zero_or_nil};
 
 /// The scripts, by kind and verb.
-pub(super) const SCRIPTS: [(&str, &str); 4] = [
+pub(super) const SCRIPTS: [(&str, &str); 6] = [
     ("value_multi/acquire", include_str!("../../scripts/value_multi/acquire.lua")),
     ("value_multi/acquire_once", include_str!("../../scripts/value_multi/acquire_once.lua")),
     ("value_multi/renew", include_str!("../../scripts/value_multi/renew.lua")),
     ("value_multi/release", include_str!("../../scripts/value_multi/release.lua")),
+    ("value_multi/is_held", include_str!("../../scripts/value_multi/is_held.lua")),
+    ("value_multi/is_held_by_later_values", include_str!("../../scripts/value_multi/is_held_by_later_values.lua")),
 ];
 
 /// The message that is published when values may be free: one waiter may try to take its own.
@@ -34,7 +36,7 @@ pub struct ValueHolder<'a> {
 }
 
 impl ValueHolder<'_> {
-    fn followed_by_values(&self, args: [String; 3]) -> Vec<String> {
+    fn followed_by_values<const N: usize>(&self, args: [String; N]) -> Vec<String> {
         args.into_iter().chain(self.values.iter().cloned()).collect()
     }
 }
@@ -78,6 +80,19 @@ pub fn release(
         vec![names.lock().into(), names.channel(), names.receipt(receipt.release_id())],
         args,
     )
+}
+
+/// Asks whether this holder has all its values.
+pub fn is_held(scripts: &Scripts, names: &Names, caller: ValueHolder<'_>) -> Call {
+    let args = [caller.now_ms.to_string(), caller.holder.to_string()];
+    scripts.call("value_multi/is_held", vec![names.lock().into()], caller.followed_by_values(args))
+}
+
+/// Asks whether this holder has its values from the second one on, as Redisson's `isHeldByCurrentThread()` does: of one value that is
+/// so for everybody while anybody has any.
+pub fn is_held_by_later_values(scripts: &Scripts, names: &Names, caller: ValueHolder<'_>) -> Call {
+    let args = [caller.now_ms.to_string(), caller.holder.to_string()];
+    scripts.call("value_multi/is_held_by_later_values", vec![names.lock().into()], caller.followed_by_values(args))
 }
 
 /// What [`acquire`] replies.
@@ -136,6 +151,23 @@ impl ScriptReply for ValueMultiRenewReply {
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
         one_or_zero(value, Self::Renewed, Self::NotHeld)
+    }
+}
+
+/// What [`is_held`] replies, and [`is_held_by_later_values`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ValueMultiHeldReply {
+    /// The caller has all values that were looked at.
+    Held,
+    /// It does not have one of them, or nobody has any.
+    NotHeld,
+}
+
+impl ScriptReply for ValueMultiHeldReply {
+    const EXPECTED: &'static str = "1 or 0";
+
+    fn read(_call: &Call, value: &Value) -> Option<Self> {
+        one_or_zero(value, Self::Held, Self::NotHeld)
     }
 }
 
@@ -209,6 +241,15 @@ impl<C: ConnectionLike> ValueMultiLock<C> {
         self.ask(caller, |scripts, names, caller| renew(scripts, names, caller, lease))
     }
 
+    /// Asks whether this holder has all its values. `now_ms`: the caller's wall clock.
+    ///
+    /// # Errors
+    ///
+    /// [`Error`], as of every question that writes nothing: ask again.
+    pub fn is_held(&mut self, caller: (&HolderId, u64)) -> Result<ValueMultiHeldReply, Error> {
+        self.ask(caller, is_held)
+    }
+
     /// Releases one hold of each value, then deletes the receipt. `now_ms`: the caller's wall clock.
     ///
     /// # Errors
@@ -246,6 +287,8 @@ mod tests {
         assert_eq!(read(&Value::Int(0)), Ok(ValueMultiOnceReply::Refused));
         assert_eq!(read(&Value::Int(1)), Ok(ValueMultiRenewReply::Renewed));
         assert_eq!(read(&Value::Int(0)), Ok(ValueMultiRenewReply::NotHeld));
+        assert_eq!(read(&Value::Int(1)), Ok(ValueMultiHeldReply::Held));
+        assert_eq!(read(&Value::Int(0)), Ok(ValueMultiHeldReply::NotHeld));
         assert_eq!(read(&Value::Int(1)), Ok(ValueMultiReleaseReply::Released));
         assert_eq!(read(&Value::Int(0)), Ok(ValueMultiReleaseReply::StillHeld));
         assert_eq!(read(&Value::Nil), Ok(ValueMultiReleaseReply::NotHeld));
@@ -257,6 +300,7 @@ mod tests {
         assert!(read::<ValueMultiOnceReply>(&Value::Nil).is_err());
         assert!(read::<ValueMultiRenewReply>(&Value::Int(2)).is_err());
         assert!(read::<ValueMultiReleaseReply>(&Value::Int(-1)).is_err());
+        assert!(read::<ValueMultiHeldReply>(&Value::Nil).is_err());
     }
 
     fn said(call: &Call) -> String {
@@ -276,6 +320,8 @@ mod tests {
         let (scripts, names, lease) = (Scripts::built_in(), Names::of("lock"), ReleaseReceipt::LEASE);
         let once = acquire_once(&scripts, &names, caller, lease);
         assert!(said(&once).ends_with("1 lock 5 20000 A:1 x y"), "{}", said(&once));
+        let asked = is_held_by_later_values(&scripts, &names, caller);
+        assert!(said(&asked).ends_with("1 lock 5 A:1 x y"), "{}", said(&asked));
         let release = release(&scripts, &names, caller, lease, &ReleaseReceipt::new("r1", lease));
         assert!(said(&release).ends_with("A:1 0 20000 20000 5 x y"), "{}", said(&release));
     }

@@ -78,7 +78,7 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                     }
                     // A round that begins anew after errors need not do so before the next tick.
                     Phase::AskingMasters => thread.wake_in != Timer::SOON,
-                    Phase::GivingBack | Phase::ReleasingMasters => true,
+                    Phase::GivingBack | Phase::ReleasingMasters | Phase::Doubting => true,
                     Phase::Undoing | Phase::SettingTtl => requests.get(Slot::of_thread(number)).is_none(),
                     // The code that a late reply extends goes on, and may end.
                     Phase::HearingMaster => {

@@ -560,5 +560,7 @@ const fn reply_bytes(reply: Reply) -> (u8, u8) {
         Reply::TokenRead { number } => (30, number),
         Reply::RenewalFailed => (31, 0),
         Reply::TryAgain => (32, 0),
+        Reply::SaysHeld => (33, 0),
+        Reply::SaysNotHeld => (34, 0),
     }
 }

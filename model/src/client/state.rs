@@ -218,6 +218,8 @@ pub enum Phase {
     HearingMaster,
     /// Of a lock on several masters: it releases on each of them.
     ReleasingMasters,
+    /// Its call has ended without the lock, and it is about to ask whether it holds all the same.
+    Doubting,
 }
 
 /// What the waiters of a process share: one entry per lock.
@@ -232,7 +234,7 @@ pub struct WakeupEntry {
 
 impl Phase {
     /// Every one, in order.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Idle,
         Self::Refused,
         Self::Subscribed,
@@ -249,6 +251,7 @@ impl Phase {
         Self::AskingMasters,
         Self::HearingMaster,
         Self::ReleasingMasters,
+        Self::Doubting,
     ];
 
     /// Whether a thread here uses its process's wake-up entry, and with it the subscription.

@@ -305,6 +305,8 @@ impl<Q: InFlight> Process<'_, Q> {
             refused.forget_limit();
             if config.has_parts() {
                 self.refuse_part(thread);
+            } else {
+                self.doubt(thread);
             }
             return;
         }
@@ -343,6 +345,30 @@ impl<Q: InFlight> Process<'_, Q> {
             self.refuse_part(thread);
         } else {
             self.leave(thread);
+            self.doubt(thread);
+        }
+    }
+
+    /// A call has ended without the lock. Its caller may want to know whether it has taken it all the same.
+    fn doubt(&mut self, thread: u8) {
+        let asks = self.config.asks_if_held();
+        let refused = self.thread_mut(thread);
+        if asks && !refused.has_hold() {
+            refused.phase = Phase::Doubting;
+        }
+    }
+
+    /// Whether a thread is about to ask if it holds.
+    pub(crate) fn can_ask_if_held(&self, thread: u8) -> bool {
+        self.client.is_running() && self.thread(thread).phase == Phase::Doubting
+    }
+
+    /// A thread hears whether it holds, or that nobody answers, and goes by that. Nothing renews what it has not been granted
+    /// (docs/facts/family.md#multi-lock-over-values).
+    pub(crate) fn hear_if_held(&mut self, thread: u8, reply: Reply) {
+        self.thread_mut(thread).phase = Phase::Idle;
+        if reply == Reply::SaysHeld {
+            self.believe(thread, 0);
         }
     }
 

@@ -24,11 +24,12 @@ pub use node_set::NodeSet;
 pub use profiles::Profile;
 pub use protocol::Protocol;
 pub use sections::{
-    AcceptedTokens, Bound, Channels, Clients, Cluster, Config, Discovery, Fencing, Fsync, InterruptedWait, LockObjects,
-    MessageDelay, Network, NetworkMode, PromoteRule, ReplicasLeave, Resource, StopsAt, Time, Ttls, WriteDelay,
+    AcceptedTokens, AfterRefusal, Bound, Channels, Clients, Cluster, Config, Discovery, Fencing, Fsync,
+    InterruptedWait, LockObjects, MessageDelay, Network, NetworkMode, PromoteRule, ReplicasLeave, Resource, StopsAt,
+    Time, Ttls, WriteDelay,
 };
 pub use switches::{
-    AcquireRule, AnsweredReceipt, Downgrade, ElapsedTime, ExtendRule, FailedPart, FailedRenewal, FinalLease,
+    AcquireRule, AnsweredReceipt, Downgrade, ElapsedTime, ExtendRule, FailedPart, FailedRenewal, FinalLease, HeldQuery,
     InterruptedCall, InterruptedWaiter, MissedRenewal, NeededMasters, NoTtlAnswer, PartialRelease, ReadRelease,
     ReadRenewal, RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, RoundLease, SubscribeTo, TokenRule,
     ValueRule, WaitAfter, WaitRule,

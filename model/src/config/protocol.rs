@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::defaults::{is_default, is_usual_batch, usual_batch};
 use super::profiles::Profile;
 use super::switches::{
-    AcquireRule, AnsweredReceipt, Downgrade, ElapsedTime, ExtendRule, FailedPart, FailedRenewal, FinalLease,
+    AcquireRule, AnsweredReceipt, Downgrade, ElapsedTime, ExtendRule, FailedPart, FailedRenewal, FinalLease, HeldQuery,
     InterruptedCall, InterruptedWaiter, MissedRenewal, NeededMasters, NoTtlAnswer, PartialRelease, ReadRelease,
     ReadRenewal, RefusedLease, ReleaseRule, RememberedLease, RenewalTimer, RoundLease, SubscribeTo, TokenRule,
     ValueRule, WaitAfter, WaitRule,
@@ -91,6 +91,10 @@ pub struct Protocol {
     /// What a client makes of a holder whose lock has no TTL; read where tokens come with grants.
     #[serde(default, skip_serializing_if = "is_default")]
     pub no_ttl_answer: NoTtlAnswer,
+    /// At which values a client looks that asks whether it holds; read for kinds that are asked it
+    /// ([`Facts::held_query`](crate::locks::Facts::held_query)).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub held_query: HeldQuery,
     /// Which holds the renewal of a reader renews; read for kinds with readers.
     #[serde(default, skip_serializing_if = "is_default")]
     pub read_renewal: ReadRenewal,
@@ -141,6 +145,7 @@ impl Profile {
             read_release: ReadRelease::EndsWriteRenewal,
             token: TokenRule::WithGrant,
             no_ttl_answer: NoTtlAnswer::Grant,
+            held_query: HeldQuery::LaterValues,
             read_renewal: ReadRenewal::OwnHolds,
             downgrade: Downgrade::Silent,
             elapsed_time: ElapsedTime::Ignored,
@@ -180,6 +185,7 @@ impl Profile {
                 failed_part: FailedPart::GoesOn,
                 interrupted_call: InterruptedCall::Ends,
                 elapsed_time: ElapsedTime::Checked,
+                held_query: HeldQuery::EveryValue,
                 ..newest
             },
             // Who extends by a call is told at once what became of it (docs/facts/libraries.md).

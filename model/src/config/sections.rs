@@ -131,6 +131,9 @@ pub struct Clients {
     /// What an interrupt does to a waiter that is asleep.
     #[serde(default, skip_serializing_if = "is_default")]
     pub interrupted_wait: InterruptedWait,
+    /// What a thread does whose call ends without the lock.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub after_refusal: AfterRefusal,
     /// When a caller stops although it has not released.
     #[serde(default, skip_serializing_if = "is_default")]
     pub stops_at: StopsAt,
@@ -146,6 +149,19 @@ pub struct Clients {
     /// How far their wall clocks are ahead of one that is right, of a lock whose scripts are told it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub clock_ahead: u8,
+}
+
+/// What a thread does whose call ends without the lock: it is refused, or its wait is over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum AfterRefusal {
+    /// It goes on without the lock.
+    #[default]
+    Leave,
+    /// If it has no hold, it asks whether it holds all the same (`isHeldByCurrentThread()`), and goes by the answer: some calls have taken
+    /// the lock although they say that they have not (docs/facts/redisson.md#readonly-can-leave-an-orphan).
+    AskIfHeld,
 }
 
 /// When a caller that holds stops although it has not released: whether it looks at its own clock.

@@ -85,6 +85,19 @@ pub enum ReadRenewal {
     FailsNested,
 }
 
+/// At which of its values a client looks that asks whether it holds a lock over several
+/// (docs/facts/family.md#multi-lock-over-values).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum HeldQuery {
+    /// At those from the second one on: who names one value holds it as soon as the hash exists (Redisson 3.52 to 4.7).
+    #[default]
+    LaterValues,
+    /// At each: no version of Redisson does.
+    EveryValue,
+}
+
 /// Whom a writer tells that releases the write lock and reads on: from then on other readers may join it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

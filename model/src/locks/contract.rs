@@ -14,7 +14,7 @@ use super::master_calls::CallStore;
 use super::tokens::TokenStore;
 use super::value_set::ValueSet;
 use super::values::ValueStore;
-use crate::config::switches::ReadRenewal;
+use crate::config::switches::{HeldQuery, ReadRenewal};
 use crate::mutants::{ActiveMutant, Mutant};
 use crate::time::Timer;
 
@@ -237,6 +237,8 @@ pub struct LockContext {
     pub read_renewal: ReadRenewal,
     /// Which values the caller names, in kinds that have several.
     pub values: ValueSet,
+    /// At which of them it looks to find out whether it holds.
+    pub held_query: HeldQuery,
     /// How far the wall clock of the caller is ahead of one that is right, ticks; read where that decides
     /// ([`Facts::caller_clock`]).
     pub clock_ahead_ticks: u8,
@@ -269,6 +271,8 @@ pub enum LockRequest {
     Release(Requester),
     /// Leaves the queue: its caller waits no longer.
     LeaveQueue(Requester),
+    /// Asks whether its caller holds.
+    AskIfHeld(Requester),
     /// Deletes the lock, whoever holds it.
     Force,
 }
@@ -332,6 +336,10 @@ pub enum LockReply {
     NothingToRelease,
     /// The caller is not in the queue any more, if it was.
     LeftQueue,
+    /// The caller is told that it holds.
+    SaysHeld,
+    /// The caller is told that it does not hold.
+    SaysNotHeld,
 }
 
 /// What is published on the lock's channels.
@@ -481,9 +489,12 @@ impl LockRequest {
     /// Whose request it is; a forced release is nobody's.
     pub const fn caller(self) -> Option<Holder> {
         match self {
-            Self::Acquire(by) | Self::SetTtl(by) | Self::Renew(by) | Self::Release(by) | Self::LeaveQueue(by) => {
-                Some(by.holder)
-            }
+            Self::Acquire(by)
+            | Self::SetTtl(by)
+            | Self::Renew(by)
+            | Self::Release(by)
+            | Self::LeaveQueue(by)
+            | Self::AskIfHeld(by) => Some(by.holder),
             Self::Force => None,
         }
     }

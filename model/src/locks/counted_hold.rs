@@ -59,7 +59,7 @@ impl CountedHold {
             LockRequest::Renew(Requester { holder, .. }) => self.renew(context, holder),
             LockRequest::Release(Requester { holder, .. }) => self.release(context, holder),
             LockRequest::Force => self.force(),
-            LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) => {
+            LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) | LockRequest::AskIfHeld(_) => {
                 unreachable!("the scenario reader allows it for kinds that have it only")
             }
         }

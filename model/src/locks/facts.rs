@@ -46,6 +46,8 @@ pub struct Facts {
     pub parts: Support,
     /// Whether it is taken on several independent masters, and held by whoever has it on most of them.
     pub masters: StoringMasters,
+    /// Whether a client can ask if it holds the lock.
+    pub held_query: Support,
     /// The calls by which an application uses it.
     pub calls: CallNames,
     /// Those of its readers, if it has any.

@@ -117,6 +117,7 @@ impl Lock for Fair {
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
         masters: StoringMasters::One,
+        held_query: Support::No { why: "what it answers to that question is not modelled yet" },
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",
@@ -137,7 +138,9 @@ impl Lock for Fair {
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
         match request {
             LockRequest::Acquire(Requester { holder, .. }) => self.acquire(context, holder),
-            LockRequest::SetTtl(_) => unreachable!("the scenario reader allows it for kinds that have it only"),
+            LockRequest::SetTtl(_) | LockRequest::AskIfHeld(_) => {
+                unreachable!("the scenario reader allows it for kinds that have it only")
+            }
             LockRequest::Renew(Requester { holder, .. }) => {
                 self.hold.renew(context, holder).map(|hold| Self { hold, ..self })
             }

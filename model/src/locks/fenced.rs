@@ -69,6 +69,7 @@ impl Lock for Fenced {
         tokens: Support::Yes,
         parts: Support::No { why: "it is one lock under one name" },
         masters: StoringMasters::One,
+        held_query: Support::No { why: "what it answers to that question is not modelled yet" },
         calls: CallNames {
             acquire: "lockAndGetToken()",
             try_acquire: "tryLockAndGetToken(..)",

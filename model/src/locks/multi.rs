@@ -43,6 +43,7 @@ impl OneHoldKind for PartRules {
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::Yes,
         masters: StoringMasters::One,
+        held_query: Support::No { why: "what it answers to that question is not modelled yet" },
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",

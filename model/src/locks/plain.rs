@@ -72,6 +72,7 @@ impl Lock for Plain {
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
         masters: StoringMasters::One,
+        held_query: Support::No { why: "what it answers to that question is not modelled yet" },
         calls: CallNames {
             acquire: "SET NX PX",
             try_acquire: "SET NX PX",
@@ -95,7 +96,9 @@ impl Lock for Plain {
             LockRequest::SetTtl(_) => self.given_ttl(context),
             LockRequest::Renew(requester) => self.extend(context, requester),
             LockRequest::Release(requester) => self.release(context, requester),
-            LockRequest::LeaveQueue(_) => unreachable!("the scenario reader allows it for kinds that have it only"),
+            LockRequest::LeaveQueue(_) | LockRequest::AskIfHeld(_) => {
+                unreachable!("the scenario reader allows it for kinds that have it only")
+            }
             LockRequest::Force => self.force(),
         }
     }

@@ -283,6 +283,7 @@ impl Lock for ReadWrite {
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
         masters: StoringMasters::One,
+        held_query: Support::No { why: "what it answers to that question is not modelled yet" },
         calls: CallNames {
             acquire: "writeLock().lock()",
             try_acquire: "writeLock().tryLock()",
@@ -318,7 +319,7 @@ impl Lock for ReadWrite {
             }
             LockRequest::Release(Requester { holder, .. }) => self.release_read(context, holder.client()),
             LockRequest::Force => self.force(),
-            LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) => {
+            LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) | LockRequest::AskIfHeld(_) => {
                 unreachable!("the scenario reader allows it for kinds that have it only")
             }
         }

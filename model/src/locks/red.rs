@@ -35,6 +35,7 @@ impl Lock for Red {
         bare_release: Support::No { why: "only its creator deletes a key" },
         bare_extend: Support::No { why: "only its creator extends a key" },
         masters: StoringMasters::Rounds,
+        held_query: Support::No { why: "what it answers to that question is not modelled yet" },
         calls: CallNames {
             acquire: "lock",
             try_acquire: "try to lock",

@@ -39,6 +39,7 @@ impl OneHoldKind for MasterLockRules {
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one name on several masters" },
         masters: StoringMasters::Locks,
+        held_query: Support::No { why: "what it answers to that question is not modelled yet" },
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",

@@ -38,6 +38,7 @@ impl OneHoldKind for ReentrantRules {
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
         masters: StoringMasters::One,
+        held_query: Support::No { why: "what it answers to that question is not modelled yet" },
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",

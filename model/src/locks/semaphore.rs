@@ -53,6 +53,7 @@ impl Lock for Semaphore {
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
         masters: StoringMasters::One,
+        held_query: Support::No { why: "what it answers to that question is not modelled yet" },
         calls: CallNames {
             acquire: "acquire()",
             try_acquire: "tryAcquire()",
@@ -75,7 +76,7 @@ impl Lock for Semaphore {
             LockRequest::Acquire(Requester { holder, .. }) => self.acquire(context, holder),
             LockRequest::Renew(Requester { holder, .. }) => self.renew(context, holder),
             LockRequest::Release(Requester { holder, .. }) => self.release(context, holder),
-            LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) | LockRequest::Force => {
+            LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) | LockRequest::AskIfHeld(_) | LockRequest::Force => {
                 unreachable!("the scenario reader allows it for kinds that have it only")
             }
         }

@@ -47,6 +47,7 @@ impl Lock for Toy {
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
         masters: StoringMasters::One,
+        held_query: Support::No { why: "what it answers to that question is not modelled yet" },
         calls: CallNames {
             acquire: "acquire",
             try_acquire: "acquire",
@@ -65,7 +66,7 @@ impl Lock for Toy {
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
         match request {
             LockRequest::Acquire(Requester { holder, .. }) => self.acquire(context, holder),
-            LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) => {
+            LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) | LockRequest::AskIfHeld(_) => {
                 unreachable!("the scenario reader allows it for kinds that have it only")
             }
             LockRequest::Renew(Requester { holder, .. }) => self.renew(context, holder),

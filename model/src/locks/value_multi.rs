@@ -20,6 +20,7 @@ use super::keys::{DEADLINE_FIELD, DEADLINE_OVER, HashValue, Key, KeySlot, KeyVal
 use super::master_calls::NoCalls;
 use super::tokens::NoTokens;
 use super::values::NoValues;
+use crate::config::switches::HeldQuery;
 use crate::limits::{MAX_CLIENTS, MAX_SET_VALUES};
 use crate::mutants::Mutant;
 use crate::time::Timer;
@@ -103,6 +104,7 @@ impl Lock for ValueMulti {
         tokens: Support::No { why: "its grants raise no counter" },
         parts: Support::No { why: "it is one lock under one name" },
         masters: StoringMasters::One,
+        held_query: Support::Yes,
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",
@@ -125,6 +127,7 @@ impl Lock for ValueMulti {
             LockRequest::Acquire(Requester { holder, .. }) => self.acquire(context, holder),
             LockRequest::Renew(Requester { holder, .. }) => self.renew(context, holder),
             LockRequest::Release(Requester { holder, .. }) => self.release(context, holder),
+            LockRequest::AskIfHeld(Requester { holder, .. }) => self.ask_if_held(context, holder),
             LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) | LockRequest::Force => {
                 unreachable!("the scenario reader allows it for kinds that have it only")
             }
@@ -296,6 +299,19 @@ impl ValueMulti {
             return Outcome::of(extended, written.ttl(KeyFamily::Lock), LockReply::Renewed);
         }
         Outcome::of(renewed, written, LockReply::Renewed)
+    }
+
+    /// Whether the caller holds all its values, or those from the second one on: by its own deadlines, and not by the fields that name
+    /// holders.
+    fn ask_if_held(self, context: LockContext, holder: Holder) -> Outcome<Self> {
+        let unseen = match context.held_query {
+            HeldQuery::LaterValues => 1,
+            HeldQuery::EveryValue => 0,
+        };
+        let is_live = |own: OwnFields| own.count > 0 && own.deadline.left(context.clock_ahead_ticks).is_some();
+        let has_all = self.of_set(context).skip(unseen).all(|fields| is_live(fields.own_of(holder)));
+        let reply = if has_all && !self.is_absent() { LockReply::SaysHeld } else { LockReply::SaysNotHeld };
+        Outcome::of(self, Writes::NONE, reply)
     }
 
     /// Gives back one hold of each value whose deadline of the caller is not over: also of one that somebody else has by now.

@@ -198,6 +198,11 @@ impl ActionKind {
                 &[(ReplyKind::Acknowledged, always), (ReplyKind::TooFewReplicas, Config::can_lack_replicas)]
             }
             Self::ReadToken => &[(ReplyKind::TokenRead, always)],
+            Self::AskIfHeld => &[
+                (ReplyKind::SaysHeld, always),
+                (ReplyKind::SaysNotHeld, always),
+                (ReplyKind::Unreachable, Config::can_be_unreachable),
+            ],
             // Where the resource is far, `Done`: sent.
             Self::Work => &[
                 (ReplyKind::Accepted, always),

@@ -3,7 +3,7 @@
 use super::conditions::has_timer;
 use crate::action::ActionKind;
 use crate::config::sections::{Config, PromoteRule, ReplicasLeave};
-use crate::config::switches::{FailedRenewal, MissedRenewal, RenewalTimer, WaitAfter, WaitRule};
+use crate::config::switches::{FailedRenewal, HeldQuery, MissedRenewal, RenewalTimer, WaitAfter, WaitRule};
 use crate::reply::ReplyKind;
 
 /// One value of a switch, and what shows that a run reached a point where it matters: which way the rule goes there is
@@ -22,7 +22,7 @@ pub struct SwitchValue {
 
 /// Every value of every switch that a rule reads where somebody gets an answer. The others are read where time passes or
 /// messages wait (`lag`, `ttls`, `delay`, `failover_within`): they bound when something happens, not what.
-pub const SWITCH_VALUES: [SwitchValue; 22] = [
+pub const SWITCH_VALUES: [SwitchValue; 24] = [
     SwitchValue {
         switch: "replicas_leave",
         value: "one-by-one",
@@ -84,6 +84,18 @@ pub const SWITCH_VALUES: [SwitchValue; 22] = [
         value: "refuse",
         shown_by: (ActionKind::Abandon, ReplyKind::ToldRefused),
         is_set: Config::refuses_unanswered_asks,
+    },
+    SwitchValue {
+        switch: "held_query",
+        value: "later-values",
+        shown_by: (ActionKind::AskIfHeld, ReplyKind::SaysHeld),
+        is_set: |config| config.protocol.held_query == HeldQuery::LaterValues,
+    },
+    SwitchValue {
+        switch: "held_query",
+        value: "every-value",
+        shown_by: (ActionKind::AskIfHeld, ReplyKind::SaysNotHeld),
+        is_set: |config| config.protocol.held_query == HeldQuery::EveryValue,
     },
     SwitchValue {
         switch: "renewal_timer",

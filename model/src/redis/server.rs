@@ -213,6 +213,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
             LockReply::ForceReleased => (Reply::ForceReleased, None),
             LockReply::NothingToRelease => (Reply::NothingToRelease, None),
             LockReply::LeftQueue => (Reply::LeftQueue, None),
+            LockReply::SaysHeld => (Reply::SaysHeld, None),
+            LockReply::SaysNotHeld => (Reply::SaysNotHeld, None),
         }
     }
 

@@ -87,9 +87,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
             }
             LockRequest::Force => (Y::Lock::FACTS.publishes(), Mutant::MovingSlotReleases),
             LockRequest::Renew(_) => (node.stored.lock.lacks_key_of(request), Mutant::MovingSlotRenews),
-            LockRequest::Acquire(_) | LockRequest::SetTtl(_) | LockRequest::LeaveQueue(_) => {
-                (node.stored.lock.lacks_key_of(request), Mutant::MovingSlotGrants)
-            }
+            LockRequest::Acquire(_)
+            | LockRequest::SetTtl(_)
+            | LockRequest::LeaveQueue(_)
+            | LockRequest::AskIfHeld(_) => (node.stored.lock.lacks_key_of(request), Mutant::MovingSlotGrants),
         };
         lacks && !self.config.is_mutated(mutant)
     }

@@ -405,7 +405,12 @@ impl ThreadState {
             | Phase::NextPart => true,
             // A holder extends its lease.
             Phase::AskingMasters | Phase::HearingMaster => self.holds == 0,
-            Phase::Idle | Phase::Dead | Phase::Releasing | Phase::GivingBack | Phase::ReleasingMasters => false,
+            Phase::Idle
+            | Phase::Dead
+            | Phase::Releasing
+            | Phase::GivingBack
+            | Phase::ReleasingMasters
+            | Phase::Doubting => false,
         }
     }
 

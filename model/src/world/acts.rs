@@ -272,6 +272,24 @@ impl<Y: Layout> Context<'_, Y> {
         Some(self.server().execute(node, request, 0, false)?.reply)
     }
 
+    /// A thread whose call has ended without the lock asks the master that it knows whether it holds. Where that does not answer the
+    /// question ends with an exception.
+    pub(crate) fn ask_if_held(&mut self, asker: Holder) -> Option<Reply> {
+        let (client, thread) = (asker.client(), asker.thread());
+        if !self.process(client, |process| process.can_ask_if_held(thread)) {
+            return None;
+        }
+        let reply = match self.world.reachable(client) {
+            Some(node) => {
+                self.count_replicas(client);
+                self.server().execute(node, LockRequest::AskIfHeld(Requester::of(asker)), 0, false)?.reply
+            }
+            None => Reply::Unreachable,
+        };
+        self.process(client, |process| process.hear_if_held(thread, reply));
+        Some(reply)
+    }
+
     /// A client dies for good: its connections are gone.
     #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(crate) fn crash_client(&mut self, client: u8) -> Option<Reply> {

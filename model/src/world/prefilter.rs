@@ -94,6 +94,7 @@ impl ThreadPosture {
         Some(match kind {
             ActionKind::Acquire => matches!(phase, Phase::Idle) && may_enter,
             ActionKind::ReadToken => matches!(phase, Phase::Idle) && has_hold,
+            ActionKind::AskIfHeld => matches!(phase, Phase::Doubting),
             // Code goes on, and may end, while an extension is under way.
             ActionKind::Work | ActionKind::Release => {
                 matches!(phase, Phase::Idle | Phase::AskingMasters | Phase::HearingMaster) && has_hold
@@ -384,6 +385,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         | Action::Undo { .. }
         | Action::SetTtl { .. }
         | Action::ReadToken { .. }
+        | Action::AskIfHeld { .. }
         | Action::Work { .. }
         | Action::Release { .. }
         | Action::Resubscribe { .. }

@@ -249,6 +249,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Undo
         | ActionKind::SetTtl
         | ActionKind::ReadToken
+        | ActionKind::AskIfHeld
         | ActionKind::Work
         | ActionKind::Discover
         | ActionKind::DiscoverMaster

@@ -187,7 +187,7 @@ fn of_action(action: ActionKind) -> String {
 
 fn of_profile(profile: Profile) -> String {
     const OF_A_KEY: [&str; 4] = ["value", "acquire", "release", "extend"];
-    const OF_REDISSON: [&str; 14] = [
+    const OF_REDISSON: [&str; 15] = [
         "receipts",
         "answered_receipt",
         "partial_release",
@@ -199,6 +199,7 @@ fn of_profile(profile: Profile) -> String {
         "request_id",
         "token",
         "no_ttl_answer",
+        "held_query",
         "read_renewal",
         "downgrade",
         "interrupted_waiter",

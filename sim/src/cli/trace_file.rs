@@ -365,6 +365,7 @@ fn takes_part(config: &Config, action: Action) -> bool {
         | Action::Undo { client, thread }
         | Action::SetTtl { client, thread }
         | Action::ReadToken { client, thread }
+        | Action::AskIfHeld { client, thread }
         | Action::Work { client, thread }
         | Action::Arrive { client, thread }
         | Action::Release { client, thread }

@@ -31,6 +31,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::Undo { .. } => "releases its grant: too few replicas have it",
         Action::SetTtl { .. } => "sets the TTL of the lock",
         Action::ReadToken { .. } => "reads its fencing token",
+        Action::AskIfHeld { .. } => "asks whether it holds",
         Action::Work { .. } => "works on the resource",
         Action::Arrive { .. } => "has its late write arrive at the resource",
         Action::Release { .. } => "releases",

@@ -30,6 +30,8 @@ pub fn reply(config: &Config, reply: Reply) -> String {
         Reply::LeftQueue => "out of the queue".to_owned(),
         Reply::Acknowledged { replicas } => format!("acknowledged by {}", count(replicas.into(), "replica")),
         Reply::TooFewReplicas { replicas } => format!("acknowledged by {}", too_few(replicas)),
+        Reply::SaysHeld => "told that it holds".to_owned(),
+        Reply::SaysNotHeld => "told that it does not hold".to_owned(),
         Reply::TokenRead { number: 0 } => "no token".to_owned(),
         Reply::TokenRead { number } => format!("token {number}"),
         Reply::Accepted => "accepted".to_owned(),
@@ -62,6 +64,8 @@ pub fn label(config: &Config, answer: Reply) -> String {
         Reply::TryAgain => "try again".to_owned(),
         Reply::ReadOnly => "read only".to_owned(),
         Reply::Unknown => "unknown".to_owned(),
+        Reply::SaysHeld => "holds it".to_owned(),
+        Reply::SaysNotHeld => "not held".to_owned(),
         Reply::ToldRefused => "refused".to_owned(),
         Reply::Done
         | Reply::Acquired

@@ -3,11 +3,12 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    AcquireRule, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ElapsedTime, ExtendRule,
-    FailedPart, FailedRenewal, FinalLease, InterruptedCall, InterruptedWait, InterruptedWaiter, LockKind, LockObjects,
-    MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, NeededMasters, NoTtlAnswer, PartOrder,
-    PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule, RememberedLease,
-    RenewalTimer, Resend, RoundLease, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, ValueSet, WaitAfter, WaitRule,
+    AcquireRule, AfterRefusal, AnsweredReceipt, Calls, ClientRole, ClientSettings, Clients, Downgrade, ElapsedTime,
+    ExtendRule, FailedPart, FailedRenewal, FinalLease, HeldQuery, InterruptedCall, InterruptedWait, InterruptedWaiter,
+    LockKind, LockObjects, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, NeededMasters,
+    NoTtlAnswer, PartOrder, PartialRelease, Profile, Protocol, ReadRelease, ReadRenewal, RefusedLease, ReleaseRule,
+    RememberedLease, RenewalTimer, Resend, RoundLease, StopsAt, SubscribeTo, Time, TokenRule, ValueRule, ValueSet,
+    WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -32,6 +33,7 @@ impl Sections<'_> {
         let interrupted_wait = clients.word("interrupted_wait", "effect of an interrupt", &INTERRUPTED_WAITS);
         let lock_objects = clients.word("lock_objects", "use of lock objects", &LOCK_OBJECTS);
         let parts = clients.word("parts", "order of the parts", &PART_ORDERS);
+        let after_refusal = clients.word("after_refusal", "reaction to a refusal", &AFTER_REFUSALS);
         let stops_at = clients.word("stops_at", "rule for stopping", &STOPS_AT);
         // A lock of two parts has two names, and each client a thread for each.
         let usual = if kind.is_some_and(|kind| kind.facts().parts.is_there()) { MAX_NAMES } else { 1 };
@@ -44,6 +46,7 @@ impl Sections<'_> {
             hold_for_ever: hold_for_ever.or(false)?,
             lock_objects: lock_objects.or(LockObjects::PerCall)?,
             interrupted_wait: interrupted_wait.or(InterruptedWait::Leave)?,
+            after_refusal: after_refusal.or(AfterRefusal::Leave)?,
             stops_at: stops_at.or(StopsAt::Never)?,
             role: ClientRole::Both,
             parts: parts.or(PartOrder::InOrder)?,
@@ -179,6 +182,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let read_release = section.word("read_release", "effect of a read release", &READ_RELEASES);
     let token = section.word("token", "rule for tokens", &TOKEN_RULES);
     let no_ttl_answer = section.word("no_ttl_answer", "reading of an answer without a TTL", &NO_TTL_ANSWERS);
+    let held_query = section.word("held_query", "question whether it is held", &HELD_QUERIES);
     let read_renewal = section.word("read_renewal", "renewal of a reader", &READ_RENEWALS);
     let downgrade = section.word("downgrade", "message of a downgrade", &DOWNGRADES);
     let elapsed_time = section.word("elapsed_time", "use of the elapsed time", &ELAPSED_TIMES);
@@ -211,6 +215,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         read_release: read_release.or(switches.read_release)?,
         token: token.or(switches.token)?,
         no_ttl_answer: no_ttl_answer.or(switches.no_ttl_answer)?,
+        held_query: held_query.or(switches.held_query)?,
         read_renewal: read_renewal.or(switches.read_renewal)?,
         downgrade: downgrade.or(switches.downgrade)?,
         elapsed_time: elapsed_time.or(switches.elapsed_time)?,
@@ -267,6 +272,10 @@ const REMEMBERED_LEASES: [(&str, RememberedLease); 2] =
 const LOCK_OBJECTS: [(&str, LockObjects); 2] = [("per-call", LockObjects::PerCall), ("shared", LockObjects::Shared)];
 const INTERRUPTED_WAITS: [(&str, InterruptedWait); 2] =
     [("leave", InterruptedWait::Leave), ("swallow", InterruptedWait::Swallow)];
+const AFTER_REFUSALS: [(&str, AfterRefusal); 2] =
+    [("leave", AfterRefusal::Leave), ("ask-if-held", AfterRefusal::AskIfHeld)];
+const HELD_QUERIES: [(&str, HeldQuery); 2] =
+    [("later-values", HeldQuery::LaterValues), ("every-value", HeldQuery::EveryValue)];
 const STOPS_AT: [(&str, StopsAt); 2] = [("never", StopsAt::Never), ("validity", StopsAt::Validity)];
 const VALUE_RULES: [(&str, ValueRule); 2] =
     [("per-acquire", ValueRule::PerAcquire), ("per-client", ValueRule::PerClient)];

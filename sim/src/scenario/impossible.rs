@@ -19,8 +19,8 @@ use super::places::SettingsPlace;
 use super::section::Section;
 use super::ticks::{FSYNC_WITHIN_MS, MIN_REPLICAS_SLACK_MS};
 use super::{
-    caller_clock, names, queues, renewals, several_masters, several_parts, sharing, slot_move, spins, tokens,
-    value_sets, waits,
+    caller_clock, held_query, names, queues, renewals, several_masters, several_parts, sharing, slot_move, spins,
+    tokens, value_sets, waits,
 };
 
 /// A switch that only some kinds have, why a kind does not, and where its [`Facts`] say so.
@@ -184,6 +184,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     slot_move::note(parts, top, sections);
     several_parts::note(parts, top, sections);
     value_sets::note(parts, top, sections);
+    held_query::note(parts, top, sections);
     caller_clock::note(parts, top, sections);
     lock_objects::note(parts, sections);
     lock_objects::note_interrupts(parts, sections);

@@ -15,6 +15,7 @@ mod contradiction;
 mod definition;
 mod error;
 mod file;
+mod held_query;
 mod impossible;
 mod keys;
 mod lock_objects;

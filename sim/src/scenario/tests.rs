@@ -15,6 +15,7 @@ mod bounds;
 mod calls;
 mod clients;
 mod files;
+mod held_query;
 mod several_masters;
 mod slot_move;
 mod units;

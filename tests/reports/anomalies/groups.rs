@@ -398,8 +398,10 @@ pub(super) const GROUPS: [AnomalyGroup; 17] = [
     },
     AnomalyGroup {
         heading: "Several values",
-        about: "Deadlines by the clocks of the clients, fields that outlive a hold, and a hash that ends with a new grant in it.",
+        about: "Deadlines by the clocks of the clients, fields that outlive a hold, a hash that ends with a new grant in it, and a question \
+                whose answer is wrong.",
         scenarios: &[
+            "value-multi-asks-if-it-holds",
             "value-multi-clock-ahead-takes-a-value",
             "value-multi-clock-ahead-takes-a-part",
             "value-multi-taken-as-it-ends",

@@ -29,6 +29,7 @@ const TOLD: ScenarioLine = ("protocol", "downgrade", "\"publishes\"");
 const OWN_OBJECTS: ScenarioLine = ("clients", "lock_objects", "\"per-call\"");
 const WITH_GRANT: ScenarioLine = ("protocol", "token", "\"with-grant\"");
 const NO_TTL_REFUSED: ScenarioLine = ("protocol", "no_ttl_answer", "\"refusal\"");
+const EVERY_VALUE: ScenarioLine = ("protocol", "held_query", "\"every-value\"");
 const LEASE_KEPT: ScenarioLine = ("protocol", "round_lease", "\"kept\"");
 const OF_ITS_OWN_HOLD: ScenarioLine = ("protocol", "final_lease", "\"own-hold\"");
 const GOES_ON: ScenarioLine = ("protocol", "failed_part", "\"goes-on\"");
@@ -39,7 +40,7 @@ const ALLOWED_FOR: ScenarioLine = ("time", "drift", "1");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 59] = [
+pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 60] = [
     ("redisson-red-failover-of-one-master", &[AT_ONCE]),
     ("redisson-red-late-refusal-after-the-wait", &[BY_ITS_CLOCK]),
     ("redisson-red-release-stops", &[GOES_ON]),
@@ -56,6 +57,7 @@ pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 59] = [
     ("multi-final-lease-cuts-another-hold", &[OF_ITS_OWN_HOLD]),
     ("multi-unlock-stops-at-a-refused-part", &[GOES_ON]),
     ("multi-interrupt-is-swallowed", &[ENDS]),
+    ("value-multi-asks-if-it-holds", &[EVERY_VALUE]),
     ("fenced-token-is-read-late", &[WITH_GRANT]),
     ("fenced-holder-without-ttl", &[NO_TTL_REFUSED]),
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),

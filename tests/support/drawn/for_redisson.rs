@@ -41,6 +41,7 @@ const LEFT_OUT: &[&str] = &[
     "unanswered_ask",
     "refused_call",
     "no_ttl_answer",
+    "held_query",
     "lock_delay",
     "start_delay",
 ];

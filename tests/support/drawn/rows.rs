@@ -262,10 +262,15 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("client_clock_jump", BUDGET, 10, |said| {
         said.has("wait_limit") && said.waits() && !said.queues() && !said.reads_caller_clock()
     }),
+    row("after_refusal", &["\"leave\"", "\"ask-if-held\"", "\"ask-if-held\""], 50, |said| {
+        said.names_values() && said.has("wait_limit")
+    }),
+    row("held_query", &["\"later-values\"", "\"every-value\""], 50, |said| said.is("after_refusal", "\"ask-if-held\"")),
     row("stops_at", &["\"never\"", "\"validity\"", "\"validity\""], 20, |said| {
         let others = ["named_lease", "reentry_lease", "hold_for_ever"];
         let has_watchdogs = said.asks_master_locks() && said.has("renew_every");
-        !others.iter().any(|key| said.has(key)) && !has_watchdogs
+        let asks = said.is("after_refusal", "\"ask-if-held\"");
+        !others.iter().any(|key| said.has(key)) && !has_watchdogs && !asks
     }),
     row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {
         said.some("clock_jump") || said.some("client_clock_jump")

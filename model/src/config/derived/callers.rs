@@ -1,7 +1,7 @@
 //! How clients call the lock: which of them wait or queue, which calls name a lease, and which callers look at a clock.
 
 use crate::config::clients::ClientSettings;
-use crate::config::sections::{Config, InterruptedWait, LockObjects, StopsAt};
+use crate::config::sections::{AfterRefusal, Config, InterruptedWait, LockObjects, StopsAt};
 use crate::config::switches::InterruptedWaiter;
 use crate::mutants::Mutant;
 
@@ -70,6 +70,11 @@ impl Config {
     /// Whether callers look at their own clock, and stop when their lease is over by it.
     pub fn looks_at_clock(&self) -> bool {
         self.clients.stops_at == StopsAt::Validity
+    }
+
+    /// Whether a thread whose call ends without the lock asks if it holds.
+    pub fn asks_if_held(&self) -> bool {
+        self.clients.after_refusal == AfterRefusal::AskIfHeld
     }
 
     /// Whether the threads of a client share one lock object.

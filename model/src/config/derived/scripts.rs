@@ -1,7 +1,7 @@
 //! Which form the calls and scripts of the lock have: what a script is given, and what pictures call it.
 
 use crate::config::sections::Config;
-use crate::config::switches::{AcquireRule, Downgrade, ExtendRule, ReadRenewal, ReleaseRule, TokenRule};
+use crate::config::switches::{AcquireRule, Downgrade, ExtendRule, HeldQuery, ReadRenewal, ReleaseRule, TokenRule};
 use crate::locks::contract::{LockContext, LockRequest};
 use crate::locks::facts::CallNames;
 use crate::locks::holder::Holder;
@@ -25,6 +25,7 @@ impl Config {
             tells_of_downgrade: false,
             read_renewal: ReadRenewal::OwnHolds,
             values: ValueSet::ALL,
+            held_query: HeldQuery::LaterValues,
             clock_ahead_ticks: 0,
             keeps_order: false,
             mutant: self.active_mutant(),
@@ -58,6 +59,7 @@ impl Config {
             tells_of_downgrade: own.protocol.downgrade == Downgrade::Publishes,
             read_renewal: own.protocol.read_renewal,
             values: own.values,
+            held_query: own.protocol.held_query,
             clock_ahead_ticks: own.clock_ahead,
             keeps_order: self.has_failing_renewals(),
             ..context

@@ -197,6 +197,20 @@ impl Narrator<'_> {
         self.request(caller, node, "getToken()", what, (says, tone, answer))
     }
 
+    /// A thread that was refused asks whether it holds all the same.
+    pub(super) fn ask_if_held(&self, client: u8, thread: u8) -> Vec<Row> {
+        let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
+        let (name, master) = (&self.step.lane, self.answering(node));
+        let what = format!("{name} asks whether it holds");
+        let (says, tone, answer) = match self.step.answer {
+            Reply::SaysHeld => {
+                ("HOLDS".to_owned(), Tone::Good, format!("{master} says that it does{}", self.others_believe(name)))
+            }
+            _ => ("not held".to_owned(), Tone::Plain, format!("{master} says that it does not")),
+        };
+        self.request(caller, node, "isHeldByCurrentThread()", what, (says, tone, answer))
+    }
+
     /// The second command of an acquire, and its answer.
     pub(super) fn set_ttl(&self, client: u8, thread: u8) -> Vec<Row> {
         let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));

@@ -126,6 +126,7 @@ impl Narrator<'_> {
             }
             Action::SetTtl { client, thread } => self.set_ttl(client, thread),
             Action::ReadToken { client, thread } => self.read_token(client, thread),
+            Action::AskIfHeld { client, thread } => self.ask_if_held(client, thread),
             Action::Work { client, thread } | Action::Arrive { client, thread } => {
                 vec![self.work(Lane::Thread { client, thread })]
             }

@@ -151,6 +151,7 @@ impl Player {
             | Action::Undo { .. }
             | Action::SetTtl { .. }
             | Action::ReadToken { .. }
+            | Action::AskIfHeld { .. }
             | Action::Work { .. }
             | Action::Arrive { .. }
             | Action::Release { .. }

@@ -112,6 +112,12 @@ pub const CANCELLED: &str = "CancellationException";
 
 /// The call that reads the counter of tokens.
 pub const READ_TOKEN: &str = "get-token";
+/// The call that asks whether its thread holds.
+pub const IS_HELD: &str = "is-held";
+/// It is told that it holds.
+pub const TOLD_HELD: &str = "it is told that it holds";
+/// It is told that it does not.
+pub const TOLD_NOT_HELD: &str = "it is told that it does not hold";
 /// How the verbs end of those that return a token with a grant.
 const WITH_TOKEN: &str = "-token";
 /// What these return where there is no token.
@@ -157,6 +163,8 @@ pub fn told_by(verb: &str, ended: Option<&str>) -> String {
         token.flatten().map(|token| if verb == READ_TOKEN { token_of(token) } else { granted_with(token) });
     let words = match (verb, with_token.as_deref().unwrap_or(returned)) {
         (READ_TOKEN, NULL) => return token_of(0),
+        (IS_HELD, "true") => TOLD_HELD,
+        (IS_HELD, "false") => TOLD_NOT_HELD,
         ("unlock", "nothing") => RELEASED,
         ("force-unlock", "true") => "it has freed the lock",
         ("force-unlock", "false") => "there was nothing to free",
@@ -219,6 +227,8 @@ mod tests {
             format!("{GRANTED}, and that it was interrupted")
         );
         assert_eq!(told_by("try", Some("clear returned false")), REFUSED);
+        assert_eq!(told_by(IS_HELD, Some("clear returned true")), TOLD_HELD);
+        assert_eq!(told_by(IS_HELD, Some("clear returned false")), TOLD_NOT_HELD);
         assert_eq!(told_by("unlock", Some("clear returned nothing")), RELEASED);
         let thrown = "clear threw java.lang.IllegalMonitorStateException attempt to unlock lock";
         assert_eq!(told_by("unlock", Some(thrown)), NOT_ITS_OWN);

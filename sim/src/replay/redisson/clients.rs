@@ -14,7 +14,7 @@ use lockstep_model::{Action, Config, Reply};
 use redis::Cmd;
 
 use super::applications::{Applications, NewClient, ServerReach};
-use super::calls::READ_TOKEN;
+use super::calls::{IS_HELD, READ_TOKEN};
 use super::chains::RenewalChains;
 use super::client_times::{ClientTimes, ReplicaSync, ToldBy};
 use super::deployment::Deployment;
@@ -397,6 +397,10 @@ impl Target for RedissonClients {
                 let before = &step.before.clients[usize::from(client)].threads[usize::from(thread)];
                 self.begin_call((client, thread), before.holds, READ_TOKEN, (step, testbed))?;
                 self.ask((client, Some(thread)), ScriptVerb::ReadToken { client, thread }, step, testbed)
+            }
+            Action::AskIfHeld { client, thread } => {
+                self.begin_call((client, thread), 0, IS_HELD, (step, testbed))?;
+                self.ask((client, Some(thread)), ScriptVerb::AskIfHeld { client, thread }, step, testbed)
             }
             Action::ForceRelease { client } => {
                 let thread = self.config.clients.threads;

@@ -40,6 +40,8 @@ impl RedissonClients {
             (ScriptVerb::Acquire { .. }, _) => {
                 threads.map_or(calls::INSIDE, |(before, after)| calls::told_of_acquire(&before, &after))
             }
+            (ScriptVerb::AskIfHeld { .. }, Reply::SaysHeld) => calls::TOLD_HELD,
+            (ScriptVerb::AskIfHeld { .. }, _) => calls::TOLD_NOT_HELD,
             (_, Reply::TokenRead { number }) => return token_of(number.into()).into(),
             (ScriptVerb::LeaveQueue { .. }, _) => calls::REFUSED,
             // Whatever becomes of the undo, the acquire has failed.

@@ -57,6 +57,13 @@ pub enum ScriptVerb {
         /// From 0.
         thread: u8,
     },
+    /// Whether it holds.
+    AskIfHeld {
+        /// From 0.
+        client: u8,
+        /// From 0.
+        thread: u8,
+    },
     /// For a full lease of what its watchdog renews.
     Renew {
         /// From 0.
@@ -138,6 +145,7 @@ impl ClientPart {
             Action::SetTtl { client, thread } => Self::Asks(ScriptVerb::SetTtl { client, thread }),
             Action::SetTtlAt { client, .. } => Self::Asks(ScriptVerb::SetTtl { client, thread: 0 }),
             Action::ReadToken { client, thread } => Self::Asks(ScriptVerb::ReadToken { client, thread }),
+            Action::AskIfHeld { client, thread } => Self::Asks(ScriptVerb::AskIfHeld { client, thread }),
             Action::Renew { client } | Action::RenewAcknowledged { client } | Action::ExtendAt { client, .. } => Self::Asks(ScriptVerb::Renew { client }),
             Action::ForceRelease { .. } => Self::Asks(ScriptVerb::ForceRelease),
             Action::Confirm { client, thread } => Self::Confirms { client, thread },

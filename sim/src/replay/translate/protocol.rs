@@ -2,7 +2,7 @@
 //! `docs/protocol.md` is made of it.
 
 use lockstep_model::config::{
-    AcquireRule, Downgrade, ExtendRule, FinalLease, ReadRenewal, ReleaseRule, TokenRule, ValueSet,
+    AcquireRule, Downgrade, ExtendRule, FinalLease, HeldQuery, ReadRenewal, ReleaseRule, TokenRule, ValueSet,
 };
 use lockstep_model::locks::StoringMasters;
 use lockstep_model::{Action, ActionKind};
@@ -31,6 +31,8 @@ enum ProtocolPart {
     Renew,
     /// A request only where tokens are read.
     ReadToken,
+    /// A request only of kinds that are asked whether they are held.
+    AskIfHeld,
     /// A request only where there is a queue to leave.
     GiveUp,
     ForceRelease,
@@ -123,6 +125,12 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         let once = words(&translation.acquire(&once, &caller));
         rows.insert(1, row(ProtocolPart::Acquire, format!("wait_limit = 0: {once}"), redisson.acquire));
     }
+    if let Some(request) = translation.ask_if_held(&with_receipts, &caller) {
+        rows.push(row(ProtocolPart::AskIfHeld, words(&request), "RLock.isHeldByCurrentThread → true | false"));
+        let every = RequestContext { held_query: HeldQuery::EveryValue, ..context(true) };
+        let every = translation.ask_if_held(&every, &caller).map(|request| words(&request)).unwrap_or_default();
+        rows.push(row(ProtocolPart::AskIfHeld, format!("held_query = \"every-value\": {every}"), "(none)"));
+    }
     if let Some(request) = translation.leave_queue(&with_receipts, &caller) {
         let once = RequestContext { may_queue: false, ..context(true) };
         let once = words(&translation.acquire(&once, &caller));
@@ -198,6 +206,7 @@ fn context(has_receipts: bool) -> RequestContext {
         read_renewal: ReadRenewal::OwnHolds,
         downgrade: Downgrade::Silent,
         values: ValueSet::ALL,
+        held_query: HeldQuery::LaterValues,
         clock_ahead_ms: 0,
         deletes_receipts: has_receipts,
     }
@@ -268,7 +277,8 @@ const RESTART: &str = "the process is started again, with the AOF that was on it
 #[expect(clippy::too_many_lines, reason = "one arm for each action")]
 const fn part_of(kind: ActionKind) -> ProtocolPart {
     use ProtocolPart::{
-        Acquire, ForceRelease, GiveUp, Internal, Message, ReadToken, Release, Renew, SetTtl, Shared, Subscribe,
+        Acquire, AskIfHeld, ForceRelease, GiveUp, Internal, Message, ReadToken, Release, Renew, SetTtl, Shared,
+        Subscribe,
     };
     match kind {
         ActionKind::Acquire
@@ -286,6 +296,7 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         | ActionKind::Undo => Release,
         ActionKind::SetTtl | ActionKind::SetTtlAt => SetTtl,
         ActionKind::ReadToken => ReadToken,
+        ActionKind::AskIfHeld => AskIfHeld,
         ActionKind::Renew | ActionKind::RenewAcknowledged | ActionKind::ExtendAt => Renew,
         ActionKind::ForceRelease => ForceRelease,
         ActionKind::Subscribe | ActionKind::Resubscribe => Subscribe,

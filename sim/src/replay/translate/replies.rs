@@ -28,6 +28,10 @@ pub const FORCE_RELEASED: &str = "force released";
 pub const NOTHING_TO_RELEASE: &str = "nothing to release";
 /// The caller is not in the queue any more.
 pub const LEFT_QUEUE: &str = "left the queue";
+/// The caller is told that it holds.
+pub const SAYS_HELD: &str = "it holds";
+/// The caller is told that it does not hold.
+pub const SAYS_NOT_HELD: &str = "it does not hold";
 /// The answer of a master to a write while too few replicas are linked.
 pub const NOT_ENOUGH_REPLICAS: &str = "not enough replicas";
 /// The answer of a master to a write after a failed save.

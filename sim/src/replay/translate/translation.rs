@@ -2,7 +2,7 @@
 
 use lockstep_model::Action;
 use lockstep_model::config::{
-    AcquireRule, Downgrade, ExtendRule, FinalLease, LockKind, ReadRenewal, ReleaseRule, TokenRule, ValueSet,
+    AcquireRule, Downgrade, ExtendRule, FinalLease, HeldQuery, LockKind, ReadRenewal, ReleaseRule, TokenRule, ValueSet,
 };
 use lockstep_redis::{HoldValue, HolderId, Lease, Names, Scripts};
 
@@ -44,6 +44,8 @@ pub struct RequestContext {
     pub downgrade: Downgrade,
     /// Which values the client names, in kinds that have several.
     pub values: ValueSet,
+    /// At which of them it looks that asks whether it holds.
+    pub held_query: HeldQuery,
     /// How far its wall clock is ahead of the clock of the history, ms; read in such kinds only.
     pub clock_ahead_ms: u64,
     /// Whether a client deletes the receipt of a release that was answered.
@@ -130,6 +132,12 @@ pub trait Translation: Sync {
     /// Reads the counter of fencing tokens. `None`: the kind has none.
     fn read_token(&self, context: &RequestContext) -> Option<ScriptRequest> {
         let _ = context;
+        None
+    }
+
+    /// Asks whether its caller holds. `None`: that is not modelled of this kind.
+    fn ask_if_held(&self, context: &RequestContext, caller: &ScriptCaller) -> Option<ScriptRequest> {
+        let _ = (context, caller);
         None
     }
 

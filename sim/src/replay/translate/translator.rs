@@ -14,8 +14,8 @@ use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 use super::client_part::{ClientPart, ScriptVerb};
 use super::replies::{
     ACQUIRED, FORCE_RELEASED, LEFT_QUEUE, NO_TTL_SET, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE,
-    READ_ONLY, RELEASED, RENEWAL_FAILED, RENEWED, SAVE_FAILED, STILL_HELD, TRY_AGAIN, TTL_SET, WRONG_TYPE,
-    acknowledged, acquired_with, renewed_but_for, token_of,
+    READ_ONLY, RELEASED, RENEWAL_FAILED, RENEWED, SAVE_FAILED, SAYS_HELD, SAYS_NOT_HELD, STILL_HELD, TRY_AGAIN,
+    TTL_SET, WRONG_TYPE, acknowledged, acquired_with, renewed_but_for, token_of,
 };
 use super::request::ScriptRequest;
 use super::translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
@@ -78,6 +78,7 @@ impl Translator {
                 read_renewal: own.protocol.read_renewal,
                 downgrade: own.protocol.downgrade,
                 values: own.clients.values,
+                held_query: own.protocol.held_query,
                 clock_ahead_ms: ms_of(Some(own.clients.clock_ahead)),
                 // Where request and answer are one step nobody reads one, and the model has none.
                 deletes_receipts: !own.is_split() || own.protocol.answered_receipt == AnsweredReceipt::Delete,
@@ -243,6 +244,11 @@ impl Translator {
             ScriptVerb::ReadToken { client, thread } => {
                 self.translation.read_token(self.context_of((client, thread), false))
             }
+            ScriptVerb::AskIfHeld { client, thread } => {
+                let caller = self.caller(client, thread, None, now_ms);
+                let is_sent = reply != Reply::Unreachable;
+                is_sent.then(|| self.translation.ask_if_held(self.context(client), &caller)).flatten()
+            }
             ScriptVerb::LeaveQueue { client, thread } => {
                 let is_sent = self.in_one_step() && reply != Reply::Unreachable;
                 let caller = self.caller(client, thread, None, now_ms);
@@ -382,6 +388,8 @@ impl Translator {
             Reply::ForceReleased => FORCE_RELEASED,
             Reply::NothingToRelease => NOTHING_TO_RELEASE,
             Reply::LeftQueue => LEFT_QUEUE,
+            Reply::SaysHeld => SAYS_HELD,
+            Reply::SaysNotHeld => SAYS_NOT_HELD,
             Reply::Done
             | Reply::NothingToRenew
             | Reply::Unreachable

@@ -1,12 +1,15 @@
 //! The lock over several values: the scripts of Redisson's `getMultiLock(group, values)`. They are told the caller's clock.
 
-use lockstep_model::config::LockKind;
+use lockstep_model::config::{HeldQuery, LockKind};
 use lockstep_redis::locks::value_multi::{
-    self, ValueHolder, ValueMultiAcquireReply, ValueMultiOnceReply, ValueMultiReleaseReply, ValueMultiRenewReply,
+    self, ValueHolder, ValueMultiAcquireReply, ValueMultiHeldReply, ValueMultiOnceReply, ValueMultiReleaseReply,
+    ValueMultiRenewReply,
 };
 use lockstep_redis::{HolderId, ReleaseReceipt};
 
-use super::replies::{ACQUIRED, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED, STILL_HELD, busy_for};
+use super::replies::{
+    ACQUIRED, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED, SAYS_HELD, SAYS_NOT_HELD, STILL_HELD, busy_for,
+};
 use super::request::ScriptRequest;
 use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
 
@@ -70,6 +73,22 @@ impl Translation for ValueMultiTranslation {
             };
             words.to_owned()
         })
+    }
+
+    fn ask_if_held(&self, context: &RequestContext, caller: &ScriptCaller) -> Option<ScriptRequest> {
+        let fields = fields_of(context);
+        let caller = caller_of(context, caller, &fields);
+        let call = match context.held_query {
+            HeldQuery::LaterValues => value_multi::is_held_by_later_values(&context.scripts, &context.names, caller),
+            HeldQuery::EveryValue => value_multi::is_held(&context.scripts, &context.names, caller),
+        };
+        Some(ScriptRequest::new(call, |reply| {
+            let words = match reply {
+                ValueMultiHeldReply::Held => SAYS_HELD,
+                ValueMultiHeldReply::NotHeld => SAYS_NOT_HELD,
+            };
+            words.to_owned()
+        }))
     }
 
     fn unlock_channel(&self, context: &RequestContext, _: &HolderId) -> Option<UnlockChannel> {

@@ -289,6 +289,14 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     )),
     of_each(key(
         "protocol",
+        "held_query",
+        "\"later-values\" or \"every-value\"",
+        OF_PROFILE,
+        "at which values a client looks that asks whether it holds a lock over several (after_refusal): at those from the second one on, so \
+         that who names one value holds it as soon as anybody has any (Redisson), or at each",
+    )),
+    of_each(key(
+        "protocol",
         "subscribe_to",
         "\"master\" or \"replica\"",
         "\"master\"",

@@ -119,6 +119,7 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::Undo { .. }
             | Action::SetTtl { .. }
             | Action::ReadToken { .. }
+            | Action::AskIfHeld { .. }
             | Action::Work { .. }
             | Action::Arrive { .. }
             | Action::Release { .. }
