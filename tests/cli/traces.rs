@@ -1,9 +1,9 @@
 //! Fixed traces to draw, and random walks to draw.
 
 use lockstep_model::config::{
-    AcceptedTokens, Bound, Bounds, Calls, Channels, ClientRole, ClientTables, Clients, Cluster, Config, Discovery,
-    Faults, Fencing, Fsync, InterruptedWait, LockObjects, MessageDelay, Network, NetworkMode, NodeSet, PartOrder,
-    Profile, PromoteRule, ReplicasLeave, Resend, Resource, StopsAt, Time, Ttls, ValueSet, WriteDelay,
+    AcceptedTokens, AfterRefusal, Bound, Bounds, Calls, Channels, ClientRole, ClientTables, Clients, Cluster, Config,
+    Discovery, Faults, Fencing, Fsync, InterruptedWait, LockObjects, MessageDelay, Network, NetworkMode, NodeSet,
+    PartOrder, Profile, PromoteRule, ReplicasLeave, Resend, Resource, StopsAt, Time, Ttls, ValueSet, WriteDelay,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, LockKind, Property, Verdict};
@@ -46,6 +46,7 @@ pub const SMALL: Config = Config {
         hold_for_ever: false,
         lock_objects: LockObjects::PerCall,
         interrupted_wait: InterruptedWait::Leave,
+        after_refusal: AfterRefusal::Leave,
         stops_at: StopsAt::Never,
         role: ClientRole::Both,
         parts: PartOrder::InOrder,

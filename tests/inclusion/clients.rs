@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use lockstep_model::Action;
 use lockstep_model::client::requests::Slot;
 use lockstep_model::config::{
-    AcquireRule, Downgrade, ExtendRule, FinalLease, ReadRenewal, ReleaseRule, TokenRule, ValueSet,
+    AcquireRule, Downgrade, ExtendRule, FinalLease, HeldQuery, ReadRenewal, ReleaseRule, TokenRule, ValueSet,
 };
 use lockstep_redis::{HolderId, Lease, ReleaseReceipt, Scripts};
 use lockstep_sim::replay::ServerConnection;
@@ -144,6 +144,7 @@ impl FreeClient {
             read_renewal: ReadRenewal::OwnHolds,
             downgrade: Downgrade::Silent,
             values: ValueSet::ALL,
+            held_query: HeldQuery::LaterValues,
             clock_ahead_ms: 0,
             deletes_receipts: false,
         }

@@ -1,8 +1,10 @@
 //! The lock over several values on real Redisson: random histories, its own scripts against ours, and what it does that is not modelled.
 
-use lockstep_model::LockKind;
+use lockstep_model::trace::About;
+use lockstep_model::{Action, LockKind};
+use lockstep_sim::recorder;
 use lockstep_sim::replay::redisson::{Deployment, Jvm, refuse_world};
-use lockstep_sim::replay::{ReplayError, suited};
+use lockstep_sim::replay::{Player, ReplayError, suited};
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::at_once::at_once;
 use lockstep_tests::drawn::from_environment;
@@ -92,6 +94,22 @@ fn versions_without_such_a_lock_or_with_another_renewal_are_refused() {
     assert!(reason("3.15.6").contains("has no lock over several values"));
     assert!(reason("3.43.0").contains("in another order"));
     assert_eq!(reason("3.52.0"), "");
+}
+
+/// A timer that is not the model's is a tenth of a second later each time. What it sends must not wait until the next tick, with the
+/// clock of the one before.
+#[test]
+fn a_second_timer_is_followed_however_late_it_has_become() {
+    const PERIODS: usize = 8;
+    let (acquire, release) = (Action::Acquire { client: 0, thread: 0 }, Action::Release { client: 0, thread: 0 });
+    let renew = Action::Renew { client: 0 };
+    let mut actions = vec![acquire, release, Action::Tick, acquire];
+    actions.extend([renew, Action::Tick].repeat(PERIODS));
+    let config = world("redisson-4.7", "[time]\nlease = 3\nrenew_every = 1\n[clients]\ncount = 1\nacquires = 2").config;
+    let trace = recorder::record("two timers", "", &config, About::Drawn, &actions, "").expect("it can happen");
+    let mut player = Player::start(&servers()[0], &config, redisson("4.7.0")).expect("it starts");
+    let result = player.replay(&trace, false).expect("it answers");
+    assert_eq!((result.difference, result.left), (None, None));
 }
 
 /// A model whose clients ask about every value is contradicted, by a reply (museum H12b).

@@ -222,9 +222,13 @@ impl RedissonClients {
             let own = self.config.of_client(client);
             if self.chains[asked].iter().any(RenewalChains::are_of_model) {
                 self.applications.pass_half_a_tick(asked)?;
-            } else if own.tokens_come_with_grants() || asks_once(&own) {
+            } else if own.tokens_come_with_grants()
+                || asks_once(&own)
+                || self.chains[asked].iter().any(RenewalChains::has_extra_due)
+            {
                 // A caller that is told a token asks again by a timer, also one that was told that the key has no time left. And what is
-                // sent once must not be found at the next tick: its time-out would be over by then.
+                // sent once must not be found at the next tick: its time-out would be over by then. A renewal of one more timer, each of
+                // which is later than the one before it, must not wait there with the clock of this instant.
                 self.applications.pass_late_timers(asked)?;
             } else {
                 self.applications.pass_what_is_due(asked)?;
