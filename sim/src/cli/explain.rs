@@ -87,8 +87,8 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     if let Some((table, means)) = TABLES.iter().find(|(table, _)| !table.is_empty() && *table == what) {
         return Ok(Some(("table", of_table(table, means))));
     }
-    if let Some(text) = scenario::explain(what) {
-        return Ok(Some(("error code", paragraph(&format!("{}: {text}", what.to_uppercase())))));
+    if let Some(code) = scenario::Code::from_id(what) {
+        return Ok(Some(("error code", of_code(code))));
     }
     if let Some(term) = glossary::term(what) {
         return Ok(Some(("word of the glossary", of_term(&term))));
@@ -130,6 +130,16 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
 
 const VERDICTS: [Verdict; 5] =
     [Verdict::Holds, Verdict::HoldsWithinBounds, Verdict::Violated, Verdict::Vacuous, Verdict::Inconclusive];
+
+/// What a code means; of what is not modelled also which combinations are not, each as a line of its own.
+fn of_code(code: scenario::Code) -> String {
+    let means = paragraph(&format!("{}: {}", code.id(), code.explanation()));
+    if code != scenario::Code::NotModelled {
+        return means;
+    }
+    let lines = scenario::COMBINATIONS.map(|line| format!("  {}\n", hanging(line, 4, Screen::width())));
+    means + "\n" + &paragraph("These combinations are not modelled, although each part is:") + &lines.concat()
+}
 
 /// The topics of a kind that is called so: `keys`, `exhibits` or `museum`.
 fn of_kind(what: &str) -> Option<String> {

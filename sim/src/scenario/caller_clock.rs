@@ -22,8 +22,13 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         return;
     }
     if parts.settings.is_some() && !parts.somebody(|own| own.clock_ahead == 0) {
-        for table in sections.client.iter().flatten() {
-            Contradiction::of(table, "clock_ahead", "every clock is ahead, and no client has one that is right")
+        let mut tables = sections.client.iter().flatten();
+        if let Some(first) = tables.next() {
+            let reason = "every clock is ahead, and no client has one that is right";
+            tables
+                .fold(Contradiction::of(first, "clock_ahead", reason), |all, table| {
+                    all.with(table.span_of("clock_ahead"), "this one is ahead as well")
+                })
                 .note("remove `clock_ahead` from the table of a client whose clock is right");
         }
     }

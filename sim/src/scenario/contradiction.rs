@@ -7,10 +7,19 @@ use super::code::Code;
 use super::error::Problem;
 use super::section::Section;
 
-/// The first lock kind with this fact, as a scenario would write it.
+/// So many kinds are a list that helps; of more the first one is an example.
+const A_FEW: usize = 3;
+
+/// The lock kinds with this fact, as a scenario would write them.
 pub(super) fn kinds_with(is_there: impl Fn(&Facts) -> bool) -> String {
-    let kind = LockKind::ALL.iter().find(|kind| is_there(kind.facts()));
-    kind.map_or_else(|| "another lock kind".to_owned(), |kind| format!("lock = \"{}\"", kind.name()))
+    let kinds: Vec<_> = LockKind::ALL.iter().filter(|kind| is_there(kind.facts())).map(|kind| kind.name()).collect();
+    match &kinds[..] {
+        [] => "another lock kind".to_owned(),
+        [first, others @ ..] if others.len() < A_FEW => {
+            others.iter().fold(format!("lock = \"{first}\""), |all, kind| format!("{all} or \"{kind}\""))
+        }
+        [first, ..] => format!("lock = \"{first}\""),
+    }
 }
 
 /// Two places that contradict each other; no problem is recorded if the first is not in the file.
