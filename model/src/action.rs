@@ -551,6 +551,11 @@ impl ActionKind {
         Self::ALL.into_iter().find(spends).expect("every fault is spent by one action")
     }
 
+    /// Whether a belief that begins with it may be of no grant: its client asks whether it holds, and does not ask for the lock.
+    pub const fn is_question(self) -> bool {
+        matches!(self, Self::AskIfHeld)
+    }
+
     /// Whether it decides a tie: a key that has no time left is gone at that instant, before somebody who acts at the same
     /// instant. It is always allowed, and no scenario has to reach it: where leases are renewed no key gets so far.
     pub const fn decides_tie(self) -> bool {

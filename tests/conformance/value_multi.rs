@@ -7,6 +7,7 @@ use lockstep_redis::locks::value_multi::{
 };
 use lockstep_redis::{Call, HolderId, Names, ReleaseReceipt, Scripts};
 use lockstep_sim::replay::ServerConnection;
+use lockstep_sim::scenario::Scenario;
 use lockstep_tests::servers::{START_MS, TestServer, on_every_server};
 
 use crate::histories::random_histories_of;
@@ -19,7 +20,7 @@ pub const PROOFS: KindProofs = KindProofs {
     calls: one_call_of_each,
     reading: &[IS_HELD, IS_HELD_LATER],
     wrong_scripts: &WRONG,
-    scenario: |_| None,
+    scenario: asks_of_a_lease,
     has_every_fault: false,
 };
 
@@ -42,6 +43,25 @@ const ASKS: &str = "value-multi-asks-if-it-holds";
 const ASKS_OF_TWO: &str = "value-multi-asks-of-two-values";
 const ASKS_OF_EVERY: &str = "value-multi-asks-of-every-value";
 
+const ASKS_OF_A_LEASE: &str = "asks of a lease about every value";
+const ASKS_OF_A_LEASE_LATER: &str = "asks of a lease";
+
+/// B loses one of its values to a client whose clock is ahead, is told so when it renews, and keeps the fields of the other one: it asks
+/// at that deadline, and after it.
+fn asks_of_a_lease(name: &str) -> Option<Scenario> {
+    let held_query = match name {
+        ASKS_OF_A_LEASE => "every-value",
+        ASKS_OF_A_LEASE_LATER => "later-values",
+        _ => return None,
+    };
+    let text = format!(
+        "story = 's'\nlock = 'value-multi'\n[time]\nlease = 2\nrenew_every = 1\nwait_limit = 0\nhold_at_most = 4\n[clients]\nacquires = 3\n\
+         after_refusal = 'ask-if-held'\n[[client]]\nvalues = [1]\nclock_ahead = 3\n[[client]]\n[protocol]\n\
+         missed_renewal = 'tell-holder'\nheld_query = '{held_query}'"
+    );
+    Some(Scenario::parse("asks-of-a-lease", &text).unwrap_or_else(|error| panic!("{error}")))
+}
+
 const fn wrong(
     script: &'static str,
     rule: &'static str,
@@ -52,7 +72,7 @@ const fn wrong(
     WrongScript { script, rule, right, instead, scenario, caught_by }
 }
 
-const WRONG: [WrongScript; 42] = [
+const WRONG: [WrongScript; 46] = [
     wrong(
         WAITING,
         "taken although another holder has it",
@@ -297,6 +317,28 @@ const WRONG: [WrongScript; 42] = [
         ASKS_OF_EVERY,
         "reply",
     ),
+    wrong(IS_HELD, "a deadline that is over counts", ("or tonumber(deadline) < now_ms", ""), ASKS_OF_A_LEASE, "reply"),
+    wrong(
+        IS_HELD_LATER,
+        "the fields of any holder count",
+        ("ARGV[i] .. ':' .. holder .. ':expire_time'", "ARGV[i]"),
+        ASKS_OF_TWO,
+        "reply",
+    ),
+    wrong(
+        IS_HELD_LATER,
+        "a deadline that is over counts",
+        ("or tonumber(deadline) < now_ms", ""),
+        ASKS_OF_A_LEASE_LATER,
+        "reply",
+    ),
+    wrong(
+        IS_HELD_LATER,
+        "not held at the deadline",
+        ("tonumber(deadline) < now_ms", "tonumber(deadline) <= now_ms"),
+        ASKS_OF_A_LEASE_LATER,
+        "reply",
+    ),
     wrong(IS_HELD_LATER, "every value is looked at", ("for i = 4, #ARGV do", "for i = 3, #ARGV do"), ASKS, "reply"),
     wrong(
         IS_HELD_LATER,
@@ -387,13 +429,16 @@ fn whoever_asks_whether_it_holds_is_told_of_its_own_deadlines() {
         // By the clock of B the deadline of A is over, and its fields stay.
         first.acquire((&b, 11_000), lease(10_000)).unwrap();
         assert_eq!(first.is_held((&a, 0)).unwrap(), ValueMultiHeldReply::Held);
-        let later = |holder: &HolderId, names: &[&str]| {
+        let later_at = |now_ms: u64, holder: &HolderId, names: &[&str]| {
             let values = values(names);
-            let caller = ValueHolder { holder, values: &values, now_ms: 0 };
+            let caller = ValueHolder { holder, values: &values, now_ms };
             let call = value_multi::is_held_by_later_values(&Scripts::built_in(), &Names::of("lock"), caller);
             call.ask::<ValueMultiHeldReply>(&mut server.connect()).unwrap()
         };
+        let later = |holder: &HolderId, names: &[&str]| later_at(0, holder, names);
         let stranger = holder("C");
+        assert_eq!(later_at(10_000, &a, &["y", "x"]), ValueMultiHeldReply::Held, "at its deadline");
+        assert_eq!(later_at(10_001, &a, &["y", "x"]), ValueMultiHeldReply::NotHeld);
         assert_eq!(later(&stranger, &["x"]), ValueMultiHeldReply::Held, "it looks at no value");
         assert_eq!(later(&stranger, &["x", "y"]), ValueMultiHeldReply::NotHeld);
         assert_eq!(later(&a, &["y", "x"]), ValueMultiHeldReply::Held, "the first one is not looked at");

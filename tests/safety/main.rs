@@ -16,6 +16,7 @@ mod followers;
 mod frontier;
 mod hand_overs;
 mod held_keys;
+mod held_query;
 mod interrupts;
 mod judge;
 mod late_writes;

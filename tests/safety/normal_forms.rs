@@ -184,10 +184,15 @@ fn what_a_caller_waits_for_that_has_written_nothing_is_kept() {
 /// replica applies, whoever waits for that.
 #[test]
 fn what_tells_a_master_that_stood_still_is_kept() {
-    let text = "story = \"s\"\nlock = \"fair\"\n[time]\nlease = 1\nwait_limit = 4\nqueue_wait = 2\n[clients]\ncount = 2\nacquires = 1\n\
-                [cluster]\nreplicas = 1\nwait_for = 1\n[faults]\npause_node = 1\n";
-    let scenario = Scenario::parse("stood-still", text).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(told(&exhaust(&scenario, true, None)), told(&exhaust(&scenario, false, None)));
-    let compared = steps_of_forms(&scenario.config, 20_000);
-    assert!(compared.as_ref().is_ok_and(|steps| *steps > 1_000), "{compared:?}");
+    for replicas in ["replicas = 1\nwait_for = 1", "replicas = 2\nwait_for = 2"] {
+        // With two replicas one takes its place while it stands still, and the other one has told it everything.
+        let text = format!(
+            "story = \"s\"\nlock = \"fair\"\n[time]\nlease = 1\nwait_limit = 4\nqueue_wait = 2\n[clients]\ncount = 2\nacquires = 1\n\
+             [cluster]\n{replicas}\n[faults]\npause_node = 1\n"
+        );
+        let scenario = Scenario::parse("stood-still", &text).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(told(&exhaust(&scenario, true, None)), told(&exhaust(&scenario, false, None)), "{replicas}");
+        let compared = steps_of_forms(&scenario.config, 20_000);
+        assert!(compared.as_ref().is_ok_and(|steps| *steps > 1_000), "{compared:?}");
+    }
 }

@@ -245,7 +245,7 @@ impl<C: ConnectionLike> ValueMultiLock<C> {
     ///
     /// # Errors
     ///
-    /// [`Error`], as of every question that writes nothing: ask again.
+    /// It writes nothing, so after an error it may be asked again.
     pub fn is_held(&mut self, caller: (&HolderId, u64)) -> Result<ValueMultiHeldReply, Error> {
         self.ask(caller, is_held)
     }

@@ -151,7 +151,7 @@ pub struct Clients {
     pub clock_ahead: u8,
 }
 
-/// What a thread does whose call ends without the lock: it is refused, or its wait is over.
+/// What a thread does whose call ends without the lock: it is refused, its wait is over, or it is told of an exception.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

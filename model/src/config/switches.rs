@@ -91,7 +91,7 @@ pub enum ReadRenewal {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HeldQuery {
-    /// At those from the second one on: who names one value holds it as soon as the hash exists (Redisson 3.52 to 4.7).
+    /// At those from the second one on: who names one value holds it as soon as the hash exists (Redisson 3.43 to 4.7).
     #[default]
     LaterValues,
     /// At each: no version of Redisson does.

@@ -36,7 +36,7 @@ pub(super) fn is_wanted<Y: Layout>(world: &World<Y>) -> bool {
     world.threads().any(|(_, client, thread)| client.acquires_left != AcquiresLeft::NONE && may_ask(thread))
 }
 
-/// Whether some client may still come to believe that it holds: it may ask, or has asked.
+/// Whether some client may still be granted the lock: it may ask, or has asked. One that only asks whether it holds is granted nothing.
 pub(super) fn is_pursued<Y: Layout>(world: &World<Y>) -> bool {
     // A call on several masters that does not wait has failed once it gives back what it was granted; one that waits may begin anew.
     let has_failed = |holder: Holder, thread: &Thread| {

@@ -74,8 +74,10 @@ impl<Y: ServerLayout> Group<Y> {
             | Role::DownOldReplica => !self.masters.is_on_file(index),
             Role::Down => index != self.master() && faults.restart_node == 0,
         };
-        // A master that has not read yet what was acknowledged while it stood still is told by whatever a replica applies.
-        let is_behind = config.cluster.wait_for > 0 && self.nodes.as_ref().iter().any(Node::is_uncounted);
+        // A master that has not read yet what was acknowledged while it stood still is told by whatever a replica applies: also one that
+        // was replaced meanwhile, and will go on.
+        let will_read = |node: &Node<Y>| node.is_uncounted() || node.is_master() && node.is_paused();
+        let is_behind = config.cluster.wait_for > 0 && self.nodes.as_ref().iter().any(will_read);
         if is_behind || self.can_fail_over(config, faults) { 0 } else { self.those(never_serves) }
     }
 

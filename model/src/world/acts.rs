@@ -280,10 +280,7 @@ impl<Y: Layout> Context<'_, Y> {
             return None;
         }
         let reply = match self.world.reachable(client) {
-            Some(node) => {
-                self.count_replicas(client);
-                self.server().execute(node, LockRequest::AskIfHeld(Requester::of(asker)), 0, false)?.reply
-            }
+            Some(node) => self.server().execute(node, LockRequest::AskIfHeld(Requester::of(asker)), 0, false)?.reply,
             None => Reply::Unreachable,
         };
         self.process(client, |process| process.hear_if_held(thread, reply));

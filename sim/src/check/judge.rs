@@ -327,8 +327,12 @@ impl InLayout for DeadEndBench<'_> {
                 }
                 let before = believers(world);
                 for &action in &free {
+                    // Who asks whether it holds has asked for no lock.
+                    let may_grant = !matches!(action, Action::AskIfHeld { .. });
                     match attempt(config, world, action) {
-                        Ok(step) if believers(&step.world).iter().any(|holder| !before.contains(holder)) => {
+                        Ok(step)
+                            if may_grant && believers(&step.world).iter().any(|holder| !before.contains(holder)) =>
+                        {
                             return Err(Rejection::StillPossible { property, steps });
                         }
                         Ok(step) => next.extend(Some(step.world).filter(|world| met.insert(*world))),

@@ -56,7 +56,7 @@ pub(super) fn words(scenario: &str, library: &str, found: &[(String, Agreement)]
     if found.is_empty() {
         format!(
             "{scenario}: neither another value of a single key of [protocol], but for `resend`, which the library is told, nor those \
-             of the profile make the model agree with {library}\n"
+             of the profile make the model agree with {library}; what stands in a table [[client]] was left as it is\n"
         )
     } else {
         format!("{scenario}: with other values in [protocol] {library} agrees: {lines}\n")

@@ -113,10 +113,15 @@ impl TargetArgs {
             return;
         };
         if asked != own && nearest != config.protocol.profile {
+            // Not every profile goes with every kind: a refusal, which follows, says more.
+            let advice = if self.refusal(config).is_some() {
+                String::new()
+            } else {
+                format!("; for its own, set profile = \"{}\" in [protocol]", nearest.name())
+            };
             screen.warn(&format!(
                 "the clients of {name} are those of Redisson {own}, and Redisson {asked} is held against them: a difference may be \
-                 one between the two; for its own, set profile = \"{}\" in [protocol]",
-                nearest.name()
+                 one between the two{advice}"
             ));
         }
     }

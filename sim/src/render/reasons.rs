@@ -79,7 +79,7 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::ReadersShare => format!("{actor} is refused, and nobody else has the lock for writing"),
         Property::RenewedWhileHeld => {
             let first = || acting_master_lock(before).map(|lock| lock.holder.as_str());
-            let holder = expired_holder(before, last).or_else(first).unwrap_or("the holder");
+            let holder = expired_holder(&trace.config, before, last).or_else(first).unwrap_or("the holder");
             format!("{holder} runs, reaches the master and has a watchdog, but its lease expired")
         }
         Property::RenewalRateBounded => renewed_again(trace, &actor),
@@ -167,11 +167,15 @@ fn grant_is_invalid(trace: &Trace, last: &State, actor: &str) -> String {
 }
 
 /// Whose lease has expired although it runs and believes: of several holders not any.
-fn expired_holder<'a>(before: &'a State, last: &State) -> Option<&'a str> {
+fn expired_holder<'a>(config: &Config, before: &'a State, last: &State) -> Option<&'a str> {
     let is_stored = |holder: &str| last.acting_master().is_some_and(|node| has_holder(node, holder));
-    let running = || before.clients.iter().filter(|client| client.mode == ClientMode::Running);
+    // One that renews: beside it another client may hold whose lease has ended as it should.
+    let is_meant = |(number, client): &(u8, &ClientState)| {
+        client.mode == ClientMode::Running && config.of_client(*number).time.renew_every.is_some()
+    };
+    let running = || (0u8..).zip(&before.clients).filter(is_meant);
     let believes = |holder: &str| {
-        running().flat_map(|client| &client.threads).any(|thread| thread.believes() && thread.name == holder)
+        running().flat_map(|(_, client)| &client.threads).any(|thread| thread.believes() && thread.name == holder)
     };
     let holders = before.acting_master()?.stored.holders.iter().map(|lock| lock.holder.as_str());
     holders.into_iter().find(|holder| believes(holder) && !is_stored(holder))

@@ -168,7 +168,9 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
         }
         Phase::AskingMasters => Some("asks the masters".to_owned()),
         Phase::HearingMaster => Some("has asked a master and waits for the reply".to_owned()),
-        Phase::Doubting => Some("was refused, and is about to ask whether it holds".to_owned()),
+        Phase::Doubting => {
+            Some("its call has ended without the lock, and it is about to ask whether it holds".to_owned())
+        }
         Phase::ReleasingMasters => Some("releases on the masters".to_owned()),
         Phase::Idle | Phase::Dead => None,
     };

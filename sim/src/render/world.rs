@@ -125,6 +125,12 @@ fn calls_of_applications(config: &Config) -> Vec<String> {
             );
         }
     }
+    if config.asks_if_held() {
+        lines.push(
+            "a caller that has no hold, and whose call ends without the lock, asks whether it holds, and goes by the answer"
+                .to_owned(),
+        );
+    }
     if config.looks_at_clock() {
         lines
             .push("a caller looks at its own clock: it stops, and releases, when its lease is over by that".to_owned());

@@ -38,7 +38,10 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         }
         return;
     }
-    if parts.nobody(|own| own.wait_limit.is_some()) {
+    // A server that does not write ends a call as well.
+    let may_refuse = parts.cluster.is_none_or(|cluster| cluster.replicas > 0)
+        || parts.faults.is_none_or(|faults| faults.refuse_writes > 0);
+    if !may_refuse && parts.nobody(|own| own.wait_limit.is_some()) {
         Contradiction::of(&sections.clients, HABIT, "no call ends without the lock: a refused caller waits for ever")
             .with(sections.time.span_of("wait_limit"), "there is no limit")
             .note("use after_refusal = \"leave\", or a wait_limit in [time] or [[client]], for example wait_limit = 0");

@@ -174,7 +174,8 @@ impl InLayout for Looking<'_> {
 /// Whether everybody who wants the lock can still get it.
 fn reached(graph: &Graph, actions: &[Action]) -> Found {
     let fault = |number: u16| actions[usize::from(number)].kind().fault();
-    match graph.out_of_reach(|number| fault(number).is_some()) {
+    let is_question = |number: u16| actions[usize::from(number)].kind().is_question();
+    match graph.out_of_reach(|number| fault(number).is_some(), is_question) {
         None => Found::Holds,
         Some(OutOfReach { state, helped_by }) => {
             let path = graph.path(state);

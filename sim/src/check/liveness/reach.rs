@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use lockstep_model::limits::{MAX_CLIENTS, MAX_THREADS};
 use lockstep_model::{Layout, Property, World};
 
-use super::graph::{Graph, Marks};
+use super::graph::{Graph, Marks, Move};
 
 /// A mark for each in the largest world.
 const _: () = assert!(Property::LIVENESS.len() <= 5 && MAX_CLIENTS * MAX_THREADS <= 8, "five times eight marks");
@@ -38,10 +38,10 @@ impl ReachMarks {
             | flag(property.is_wanted(world), Self::WANTED)
     }
 
-    /// Whether somebody believes after this step that did not before it. In one step at most one begins to, and then nobody
-    /// else stops.
-    const fn is_gain(before: Marks, after: Marks) -> bool {
-        after & Self::COUNT > before & Self::COUNT
+    /// Whether somebody believes after this step that did not before it, and has not only asked whether it holds (`is_question`). In
+    /// one step at most one begins to, and then nobody else stops.
+    const fn is_gain(before: Marks, after: Marks, is_question: bool) -> bool {
+        !is_question && after & Self::COUNT > before & Self::COUNT
     }
 }
 
@@ -55,8 +55,15 @@ pub(super) struct OutOfReach {
 
 impl Graph {
     /// Searches for a state that wants it and from which no step without a fault is left, or ever comes, by which somebody
-    /// gets the lock. `None`: there is none.
-    pub(super) fn out_of_reach(&self, is_fault: impl Fn(u16) -> bool) -> Option<OutOfReach> {
+    /// gets the lock. `None`: there is none. `is_question`: whether who believes by that action has asked for no lock.
+    pub(super) fn out_of_reach(
+        &self,
+        is_fault: impl Fn(u16) -> bool,
+        is_question: impl Fn(u16) -> bool,
+    ) -> Option<OutOfReach> {
+        let gains = |from: u32, edge: Move| {
+            ReachMarks::is_gain(self.marks(from), self.marks(edge.to), is_question(edge.action))
+        };
         let states = 0..u32::try_from(self.states()).unwrap_or(u32::MAX);
         let mut can = vec![false; self.states()];
         // Most steps lead to a state with a higher number, so a few rounds from the last to the first are enough.
@@ -65,10 +72,8 @@ impl Graph {
             is_news = false;
             for state in states.clone().rev().filter(|state| !can_of(&can, *state)).collect::<Vec<_>>() {
                 let marks = self.marks(state);
-                let leads_there = |action: u16, to: u32| {
-                    !is_fault(action) && (ReachMarks::is_gain(marks, self.marks(to)) || can_of(&can, to))
-                };
-                if marks & ReachMarks::BLOCKED != 0 || self.moves(state).any(|edge| leads_there(edge.action, edge.to)) {
+                let leads_there = |edge: Move| !is_fault(edge.action) && (gains(state, edge) || can_of(&can, edge.to));
+                if marks & ReachMarks::BLOCKED != 0 || self.moves(state).any(leads_there) {
                     can[state as usize] = true;
                     is_news = true;
                 }
@@ -76,19 +81,24 @@ impl Graph {
         }
         let is_lost = |state: &u32| self.marks(*state) & ReachMarks::WANTED != 0 && !can_of(&can, *state);
         let state = states.clone().find(is_lost)?;
-        Some(OutOfReach { state, helped_by: self.helped_by(state, &can, is_fault) })
+        Some(OutOfReach { state, helped_by: self.helped_by(state, &can, is_fault, gains) })
     }
 
     /// The faults that lead from here, sooner or later, to a state from which somebody can get the lock.
-    fn helped_by(&self, from: u32, can: &[bool], is_fault: impl Fn(u16) -> bool) -> BTreeSet<u16> {
+    fn helped_by(
+        &self,
+        from: u32,
+        can: &[bool],
+        is_fault: impl Fn(u16) -> bool,
+        gains: impl Fn(u32, Move) -> bool,
+    ) -> BTreeSet<u16> {
         let mut met = BTreeSet::from([from]);
         let mut open = VecDeque::from([from]);
         let mut helped_by = BTreeSet::new();
         while let Some(state) = open.pop_front() {
             for edge in self.moves(state) {
                 if is_fault(edge.action) {
-                    let gains = ReachMarks::is_gain(self.marks(state), self.marks(edge.to));
-                    helped_by.extend(Some(edge.action).filter(|_| gains || can_of(can, edge.to)));
+                    helped_by.extend(Some(edge.action).filter(|_| gains(state, edge) || can_of(can, edge.to)));
                 } else if met.insert(edge.to) {
                     open.push_back(edge.to);
                 }

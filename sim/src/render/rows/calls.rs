@@ -1,7 +1,7 @@
 //! Requests to a node and what it answers, where both are one step.
 
 use lockstep_model::client::Phase;
-use lockstep_model::config::{FailedRenewal, MissedRenewal, Resource};
+use lockstep_model::config::{FailedRenewal, HeldQuery, MissedRenewal, Resource};
 use lockstep_model::trace::{NodeRole, SlotMove, lock_name, node_name};
 use lockstep_model::{Action, Happening, Reply};
 
@@ -15,6 +15,8 @@ use super::row::Row;
 
 /// The second command of an acquire by two.
 pub(super) const SET_TTL: &str = "PEXPIRE";
+/// The question whether a thread holds.
+const IS_HELD: &str = "isHeldByCurrentThread()";
 /// What a waiter does whose limit is over.
 pub(super) const GIVES_UP: &str = "gives up";
 
@@ -202,13 +204,26 @@ impl Narrator<'_> {
         let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
         let (name, master) = (&self.step.lane, self.answering(node));
         let what = format!("{name} asks whether it holds");
+        if self.step.answer == Reply::Unreachable {
+            let vain = format!("{what}: {master} does not answer, and {name} goes on without the lock");
+            return vec![self.one_way(caller, Lane::Node(node), IS_HELD, vain).lost()];
+        }
         let (says, tone, answer) = match self.step.answer {
             Reply::SaysHeld => {
-                ("HOLDS".to_owned(), Tone::Good, format!("{master} says that it does{}", self.others_believe(name)))
+                let looks_at_none = match self.own().protocol.held_query {
+                    HeldQuery::LaterValues => self.own().clients.values.numbers().count() == 1,
+                    HeldQuery::EveryValue => false,
+                };
+                let why = if looks_at_none { ", since of one value it looks at none" } else { "" };
+                (
+                    "HOLDS".to_owned(),
+                    Tone::Good,
+                    format!("{master} says that it does{why}{}", self.others_believe(name)),
+                )
             }
             _ => ("not held".to_owned(), Tone::Plain, format!("{master} says that it does not")),
         };
-        self.request(caller, node, "isHeldByCurrentThread()", what, (says, tone, answer))
+        self.request(caller, node, IS_HELD, what, (says, tone, answer))
     }
 
     /// The second command of an acquire, and its answer.
@@ -331,6 +346,12 @@ impl Narrator<'_> {
             Reply::Released if self.config.shares() && self.node_after(node).stored.is_held() => {
                 let stores = lock(self.config, &self.node_after(node).stored);
                 let answer = format!("{master} now stores {stores}; readers may join, but nothing is published");
+                (self.label(), Tone::Good, answer + &self.replicas_know())
+            }
+            Reply::Released if self.config.names_values() && self.node_after(node).stored.is_held() => {
+                let stores = lock(self.config, &self.node_after(node).stored);
+                let answer =
+                    format!("{master} frees the values that {name} names, stores {stores}{}", self.then_publishes());
                 (self.label(), Tone::Good, answer + &self.replicas_know())
             }
             Reply::Released | Reply::ForceReleased => {

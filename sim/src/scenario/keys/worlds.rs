@@ -184,8 +184,8 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "after_refusal",
         "\"leave\" or \"ask-if-held\"",
         "\"leave\"",
-        "what a thread does that has no hold and whose call ends without the lock, because it is refused or its wait is over: it goes on \
-         without the lock, or it asks first whether it holds (`isHeldByCurrentThread()`), and goes by the answer",
+        "what a thread does that has no hold and whose call ends without the lock, because it is refused, its wait is over or a server does \
+         not write: it goes on without the lock, or it asks first whether it holds (`isHeldByCurrentThread()`), and goes by the answer",
     ),
     key(
         "clients",

@@ -39,6 +39,7 @@ fn a_question_that_nobody_asks_or_that_is_not_modelled_is_refused() {
         (false, ["wait_limit = 0", ASKS, ""], Code::NotModelled),
         (false, ["wait_limit = 0", "", every], Code::Impossible),
     ];
+    assert_eq!(codes(&(world(true, ["", ASKS, ""]) + "[faults]\nrefuse_writes = 1")), [], "such a call ends");
     for (is_asked, keys, code) in cases {
         assert_eq!(codes(&world(is_asked, keys)), [code], "{is_asked}: {keys:?}");
     }
