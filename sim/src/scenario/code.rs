@@ -113,7 +113,6 @@ impl Code {
     }
 
     /// What the code means, why it is an error, and what to do.
-    #[expect(clippy::too_many_lines, reason = "one text for each code")]
     pub const fn explanation(self) -> &'static str {
         match self {
             Self::Syntax => {

@@ -125,12 +125,7 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         let once = words(&translation.acquire(&once, &caller));
         rows.insert(1, row(ProtocolPart::Acquire, format!("wait_limit = 0: {once}"), redisson.acquire));
     }
-    if let Some(request) = translation.ask_if_held(&with_receipts, &caller) {
-        rows.push(row(ProtocolPart::AskIfHeld, words(&request), "RLock.isHeldByCurrentThread → true | false"));
-        let every = RequestContext { held_query: HeldQuery::EveryValue, ..context(true) };
-        let every = translation.ask_if_held(&every, &caller).map(|request| words(&request)).unwrap_or_default();
-        rows.push(row(ProtocolPart::AskIfHeld, format!("held_query = \"every-value\": {every}"), "(none)"));
-    }
+    rows.extend(rows_of_questions(translation, &caller));
     if let Some(request) = translation.leave_queue(&with_receipts, &caller) {
         let once = RequestContext { may_queue: false, ..context(true) };
         let once = words(&translation.acquire(&once, &caller));
@@ -156,6 +151,19 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         }
     }
     rows
+}
+
+/// What a client asks that wants to know whether it holds, of kinds that are asked it.
+fn rows_of_questions(translation: &dyn Translation, caller: &ScriptCaller) -> Vec<ProtocolRow> {
+    let asked = |held_query| {
+        let context = RequestContext { held_query, ..context(true) };
+        translation.ask_if_held(&context, caller).map(|request| words(&request))
+    };
+    let row = |asked, redisson| ProtocolRow { actions: actions_of(ProtocolPart::AskIfHeld), asked, redisson };
+    let later = asked(HeldQuery::LaterValues).map(|asked| row(asked, "RLock.isHeldByCurrentThread → true | false"));
+    let every =
+        asked(HeldQuery::EveryValue).map(|asked| row(format!("held_query = \"every-value\": {asked}"), "(none)"));
+    later.into_iter().chain(every).collect()
 }
 
 /// What the readers of a kind with readers send and receive, and what a writer sends that tells them of a downgrade.
