@@ -184,7 +184,7 @@ fn what_a_caller_waits_for_that_has_written_nothing_is_kept() {
 /// replica applies, whoever waits for that.
 #[test]
 fn what_tells_a_master_that_stood_still_is_kept() {
-    for replicas in ["replicas = 1\nwait_for = 1", "replicas = 2\nwait_for = 2"] {
+    for replicas in ["replicas = 1\nwait_for = 1", "replicas = 2\nwait_for = 2\n[protocol]\nwait_rule = \"all\""] {
         // With two replicas one takes its place while it stands still, and the other one has told it everything.
         let text = format!(
             "story = \"s\"\nlock = \"fair\"\n[time]\nlease = 1\nwait_limit = 4\nqueue_wait = 2\n[clients]\ncount = 2\nacquires = 1\n\
