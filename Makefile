@@ -26,8 +26,8 @@ SOAK_SCENARIOS ?= 1000
 SOAK_HISTORIES ?= 10
 # Random histories of each kind of lock on one node, on each version.
 SOAK_KIND_HISTORIES ?= 5000
-# Random histories with replicas and failovers, of all kinds, on each version.
-SOAK_REPLICA_HISTORIES ?= 2000
+# Random histories with replicas and failovers, of all kinds together, as many of each, on each version: 200 or more of each.
+SOAK_REPLICA_HISTORIES ?= 3000
 # Random histories of each world on which model and servers once differed.
 SOAK_WORLD_HISTORIES ?= 200
 # Free runs of real servers on each version, about one and a half a second on each.
@@ -36,7 +36,7 @@ SOAK_FREE_RUNS ?= 3500
 # Runs of one history on real Redisson that must be equal: with a JVM each, and in one JVM.
 SOAK_FRESH_JVMS ?= 20
 SOAK_WARM_RUNS ?= 80
-# Random histories of each scenario that Redisson can follow: more than 1,000 on a split network, and on none.
+# Random histories of each scenario that Redisson can follow, on each server: more than 1,000 on a split network, and on none.
 SOAK_REDISSON_HISTORIES ?= 50
 # Worlds that nobody thought of, on the version of Redisson that each names.
 SOAK_REDISSON_WORLDS ?= 400
@@ -100,6 +100,7 @@ soak:
 	LOCKSTEP_SWITCH_HISTORIES=$(SOAK_SWITCH_HISTORIES) \
 	LOCKSTEP_REDISSON_WORLDS=$(SOAK_REDISSON_WORLDS) \
 	LOCKSTEP_REDISSON_HISTORIES=$(SOAK_REDISSON_HISTORIES) LOCKSTEP_REDISSON_SCRIPTS=$(SOAK_REDISSON_SCRIPTS) \
+	LOCKSTEP_EVERY_SERVER=1 \
 		cargo test --locked -p lockstep-tests --test redisson && \
 	LOCKSTEP_LOAD_SECONDS=$(SOAK_LOAD_SECONDS) LOCKSTEP_LOAD_WATCHDOG_MS=$(SOAK_LOAD_WATCHDOG_MS) \
 		cargo test --locked -p lockstep-tests --test redisson the_page_on_loads && \

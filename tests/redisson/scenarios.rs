@@ -22,7 +22,7 @@ use crate::redisson;
 const HISTORIES: u32 = 1;
 const HISTORIES_OF_SPLIT: u32 = 5;
 /// The built-in scenarios that Redisson can follow so far: a new one that it can is added here.
-const FOLLOWED: usize = 256;
+const FOLLOWED: usize = 276;
 /// At least so many histories are those of a split network, and as many are not.
 const LEAST: u32 = 100;
 /// The kinds of lock that Redisson has.
@@ -62,13 +62,20 @@ pub fn histories_on(
 
 #[test]
 fn redisson_does_what_the_clients_of_the_model_do_in_every_scenario_that_it_can_follow() {
-    let in_world_of_server = |scenario: Scenario| {
-        let config = suited(&scenario.config, &servers()[0]);
-        Scenario { config, ..scenario }
+    let followed_on = |server: &ServerProgram| -> Vec<_> {
+        let in_its_world = |scenario: Scenario| {
+            let config = suited(&scenario.config, server);
+            (server.clone(), Scenario { config, ..scenario })
+        };
+        let all = scenario::builtin().into_iter().map(in_its_world);
+        all.filter(|(_, scenario)| can_be_followed(scenario)).collect()
     };
-    let scenarios = scenario::builtin().into_iter().map(in_world_of_server).filter(can_be_followed);
-    let scenarios: Vec<_> = scenarios.collect();
-    let replayed = at_once(&scenarios, replay);
+    let all_servers = servers();
+    let first = followed_on(&all_servers[0]);
+    let is_on_each = from_environment("LOCKSTEP_EVERY_SERVER", 0) > 0;
+    let others = all_servers[1..].iter().filter(|_| is_on_each).flat_map(followed_on);
+    let (number, scenarios): (_, Vec<_>) = (first.len(), first.into_iter().chain(others).collect());
+    let replayed = at_once(&scenarios, |(server, scenario)| replay(server, scenario));
     let differences: Vec<_> = replayed.iter().filter_map(|one| one.difference.as_deref()).collect();
     assert!(
         differences.is_empty(),
@@ -80,10 +87,11 @@ fn redisson_does_what_the_clients_of_the_model_do_in_every_scenario_that_it_can_
     let sum = |of: fn(&ScenarioHistories) -> u32| replayed.iter().map(of).sum::<u32>();
     let (histories, left) = (sum(|one| one.histories), sum(|one| one.left));
     let split = sum(|one| if one.is_split { one.histories } else { 0 });
-    // Of each kind of lock: how many histories were begun, and how many of them followed to their end.
-    let mut of_kinds: BTreeMap<&str, (u32, u32)> = BTreeMap::new();
-    for (scenario, one) in scenarios.iter().zip(&replayed) {
-        let (begun, followed) = of_kinds.entry(scenario.config.lock.name()).or_default();
+    // Of each kind of lock on each server: how many histories were begun, and how many of them followed to their end.
+    let mut of_kinds: BTreeMap<(String, &str), (u32, u32)> = BTreeMap::new();
+    for ((server, scenario), one) in scenarios.iter().zip(&replayed) {
+        let kind = (server.to_string(), scenario.config.lock.name());
+        let (begun, followed) = of_kinds.entry(kind).or_default();
         *begun += one.histories;
         *followed += one.histories - one.left;
     }
@@ -96,13 +104,14 @@ fn redisson_does_what_the_clients_of_the_model_do_in_every_scenario_that_it_can_
         "{split} on a split network, {} on no such",
         histories - split
     );
-    assert_eq!(scenarios.len(), FOLLOWED);
+    assert_eq!(number, FOLLOWED);
     assert!(left * 3 < histories, "{left} of {histories} were not followed to their end");
     let is_many = from_environment("LOCKSTEP_REDISSON_HISTORIES", 0) >= MANY;
     // Of a lock on several masters that a watchdog renews, few are followed to their end (`order-inside-the-jvm`).
     let (least, least_followed) = if is_many { (LEAST_OF_KIND, 1) } else { (1, 0) };
     let is_enough = |(begun, followed): &(u32, u32)| *begun >= least && *followed >= least_followed;
-    assert!(of_kinds.len() == KINDS && of_kinds.values().all(is_enough), "{of_kinds:?}");
+    let on = if is_on_each { all_servers.len() } else { 1 };
+    assert!(of_kinds.len() == KINDS * on && of_kinds.values().all(is_enough), "{of_kinds:?}");
 }
 
 fn can_be_followed(scenario: &Scenario) -> bool {
@@ -125,17 +134,17 @@ struct ScenarioHistories {
     difference: Option<String>,
 }
 
-fn replay(scenario: &Scenario) -> ScenarioHistories {
+fn replay(server: &ServerProgram, scenario: &Scenario) -> ScenarioHistories {
     let is_split = scenario.config.is_split();
     let cases = if is_split { HISTORIES_OF_SPLIT } else { HISTORIES };
     let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", cases);
-    match try_random_histories(scenario, version_of(&scenario.config), cases, 1) {
+    match histories_on(server, scenario, version_of(&scenario.config), cases, 1) {
         Ok(found) => {
-            let difference = found.counterexample.map(|(_, one)| format!("{}: {one:#?}", scenario.name));
+            let difference = found.counterexample.map(|(_, one)| format!("{} on {server}: {one:#?}", scenario.name));
             ScenarioHistories { histories: found.cases, left: found.left, is_split, difference }
         }
         Err(error) => {
-            let difference = Some(format!("{}: {error}", scenario.name));
+            let difference = Some(format!("{} on {server}: {error}", scenario.name));
             ScenarioHistories { difference, ..ScenarioHistories::default() }
         }
     }

@@ -9,7 +9,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{found_in, scenario, verdict, verdict_on};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 91] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 94] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -89,6 +89,9 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 91] = [
     (Mutant::AcquireIgnoresHolder, "multi-two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReleaseWithoutMessage, "multi-two-clients-one-node", Property::NoSleepingWaiter, Verdict::Violated),
     (Mutant::WaitLimitIgnored, "multi-opposite-orders-with-a-limit", Property::WaitLimitKept, Verdict::Violated),
+    (Mutant::TokenReused, "fenced-two-clients", Property::TokensIncrease, Verdict::Violated),
+    (Mutant::AcquireIgnoresHolder, "fenced-three-clients", Property::OneBeliever, Verdict::Violated),
+    (Mutant::FenceIgnored, "fenced-stored-token-stops-late-writer", Property::EffectsInOrder, Verdict::Violated),
     (Mutant::FirstValueDecides, "value-multi-disjoint-sets", Property::OneBeliever, Verdict::Violated),
     (Mutant::AcquireIgnoresHolder, "value-multi-two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "value-multi-two-clients-one-node", Property::CountsAgree, Verdict::Violated),
