@@ -90,7 +90,10 @@ impl Profile {
             Self::Redisson47 => "runs of Redisson 4.7.0",
             Self::Lockstep => "this project's own client",
             Self::RedisPy8 => "the source of redis-py 8.0.0: `redis/lock.py`, commit 34817ce2",
-            Self::Redlock5 => "the source of node-redlock 5.0.0-beta: `src/index.ts`, commit afe5cf92",
+            Self::Redlock5 => {
+                "the source of node-redlock 5.0.0-beta: `src/index.ts`, commit afe5cf92; 4.2.0 has the same rules on one \
+                 server while no extension fails (docs/facts/libraries.md#node-redlock-4)"
+            }
             Self::Redsync4 => "the source of redsync 4: `mutex.go`, commit 5560bd2d",
             Self::Redislock010 => "the source of bsm/redislock 0.10: `*.lua`, commit 76760bd8",
             Self::Shedlock7 => {
@@ -101,7 +104,8 @@ impl Profile {
         }
     }
 
-    /// Whether its library tells an application how long a grant is valid, and gives back one whose answer comes later than that.
+    /// Whether its library tells an application how long a grant is valid. Of one that is answered later than that, redsync gives
+    /// back the lock, and node-redlock 5 returns it (docs/facts/libraries.md#node-redlock).
     pub const fn tells_validity(self) -> bool {
         matches!(self, Self::Redlock5 | Self::Redsync4)
     }
@@ -153,5 +157,15 @@ impl Profile {
         let known = Self::ALL.into_iter().filter_map(|one| Some((numbers(one.redisson_version()?)?, one)));
         let older = known.filter(|(version, _)| *version <= own);
         Some(older.max_by_key(|(version, _)| *version).map_or(Self::Redisson315, |(_, profile)| profile))
+    }
+
+    /// The profile of another library, by its name with any version or without one: `redlock-4`, `redis-py`. `None`: it has none.
+    pub fn of_library(word: &str) -> Option<Self> {
+        let is_meant = |profile: &Self| {
+            let library = profile.name().rsplit_once('-').map(|(library, _)| library);
+            let version = library.and_then(|library| word.strip_prefix(library));
+            version.is_some_and(|version| version.is_empty() || version.starts_with('-'))
+        };
+        Self::ALL.into_iter().filter(|profile| profile.is_of_one_key()).find(is_meant)
     }
 }

@@ -225,8 +225,8 @@ fn of_profile(profile: Profile) -> String {
     let source = paragraph(&format!("Its rules come from {}.", profile.source()));
     let validity = if profile.tells_validity() {
         paragraph(
-            "The library tells how long a grant is valid, and gives back one that is answered later than that: with \
-             `stops_at = \"validity\"` in [clients] an application does as it says, and without it takes every grant.",
+            "The library tells how long a grant is valid. With `stops_at = \"validity\"` in [clients] an application stops \
+             by that, and a grant that is answered later is given back; without it every grant is taken.",
         )
     } else {
         String::new()

@@ -156,7 +156,8 @@ impl Sections<'_> {
 pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Protocol> {
     let profiles = Profile::ALL.map(|profile| (profile.name(), profile));
     let profile = section.word_or_near("profile", "profile", &profiles, |word| {
-        Profile::of_redisson(word.strip_prefix("redisson-")?).map(Profile::name)
+        let version = word.strip_prefix("redisson-");
+        version.map_or_else(|| Profile::of_library(word), Profile::of_redisson).map(Profile::name)
     });
     let receipts = section.flag("receipts");
     let answered_receipt = section.word("answered_receipt", "end of a receipt", &ANSWERED_RECEIPTS);

@@ -22,6 +22,26 @@ fn a_name_of_redis_or_redisson_leads_to_the_key_or_word_here() {
     }
 }
 
+/// Users write the version that they have.
+#[test]
+fn another_version_of_a_library_leads_to_its_profile() {
+    for (written, ours) in [
+        ("redlock-4", "redlock-5"),
+        ("redlock-4.2.0", "redlock-5"),
+        ("redsync-3", "redsync-4"),
+        ("redis-py", "redis-py-8"),
+        ("redislock-0.9.4", "redislock-0.10"),
+        ("shedlock-6.3.1", "shedlock-7"),
+        ("spring-integration-6.5", "spring-integration-7"),
+        ("redisson-4.1", "redisson-3.52"),
+    ] {
+        let text = smallest_and(&format!("[protocol]\nprofile = \"{written}\""));
+        let picture = picture(&text);
+        assert!(picture.contains(&format!("did you mean \"{ours}\"?")), "{written}: {picture}");
+        assert_eq!(codes(&text), [Code::UnknownWord], "{picture}");
+    }
+}
+
 #[test]
 fn the_accepted_words_are_listed_once() {
     for word in ["mutex", "rlock"] {
