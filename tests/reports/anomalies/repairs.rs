@@ -40,7 +40,7 @@ const ALLOWED_FOR: ScenarioLine = ("time", "drift", "1");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 60] = [
+pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 62] = [
     ("redisson-red-failover-of-one-master", &[AT_ONCE]),
     ("redisson-red-late-refusal-after-the-wait", &[BY_ITS_CLOCK]),
     ("redisson-red-release-stops", &[GOES_ON]),
@@ -72,6 +72,8 @@ pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 60] = [
     ("plain-setnx-then-expire", &[AS_ONE_COMMAND]),
     ("plain-late-expire-meets-another-lock", &[AS_ONE_COMMAND]),
     ("plain-late-release-takes-the-next-grant", &[ONE_PER_ACQUIRE]),
+    ("plain-spring-late-copy-of-an-unlock", &[ONE_PER_ACQUIRE]),
+    ("plain-redlock-takes-a-late-grant", &[BY_ITS_CLOCK]),
     ("failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("failover-slower-than-the-lease", &[SOON]),
     ("failover-to-the-fullest-replica", &[AT_ONCE, SOON]),
