@@ -3,6 +3,7 @@
 //! One file per kind of lock, named as in `model/src/locks` and `impl/src/locks`, and files for what is true of several kinds
 //! or of every one. Every proof runs on every server version at hand.
 
+mod branches;
 mod cluster;
 mod counted_hold;
 mod drawn;
