@@ -362,19 +362,6 @@ pub const REPAIRS: &[Setting] = &[
         entries: &[set("clients", "interrupted_wait", SettingValue::Nothing)],
     },
     Setting {
-        name: "refused-callers-leave",
-        sentence: "a caller whose call ends without the lock goes on without it, and does not ask whether it holds",
-        entries: &[
-            set("clients", "after_refusal", SettingValue::Nothing),
-            set("protocol", "held_query", SettingValue::Nothing),
-        ],
-    },
-    Setting {
-        name: "asks-about-every-value",
-        sentence: "who asks whether it holds is told of all its values (no version of Redisson)",
-        entries: &[set("protocol", "held_query", SettingValue::Word("every-value"))],
-    },
-    Setting {
         name: "own-lock-objects",
         sentence: "each call has a lock object of its own, and no object is shared by threads",
         entries: &[
