@@ -267,7 +267,7 @@ const NEED_A_FAULT: [(&str, &str); 29] = [
     ),
     (
         "H12b",
-        "no fault, but a client that asks whether it holds its one value while another client holds any: then it is told so every time",
+        "no fault, but a client of one value that asks whether it holds while another client holds a value: it is told yes every time",
     ),
     (
         "V1",

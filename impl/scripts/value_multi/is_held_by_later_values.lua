@@ -1,4 +1,4 @@
--- Whether one holder has its values from the second one on, by its own deadlines. Who names one value has it as soon as anybody has any.
+-- Whether one holder has its values from the second one on, by its own deadlines. A caller of one value has it as soon as anybody has a value.
 -- KEYS[1] lock   ARGV[1] the caller's wall clock, ms   ARGV[2] holder   ARGV[i] a value, from the third on
 -- Replies 1 if it has, 0 if it has not.
 -- Same rule: model/src/locks/value_multi.rs, ask_if_held.   Compare: RedissonFasterMultiLock.isHeldByThreadAsync (4.7).

@@ -88,8 +88,8 @@ pub fn is_held(scripts: &Scripts, names: &Names, caller: ValueHolder<'_>) -> Cal
     scripts.call("value_multi/is_held", vec![names.lock().into()], caller.followed_by_values(args))
 }
 
-/// Asks whether this holder has its values from the second one on, as Redisson's `isHeldByCurrentThread()` does: of one value that is
-/// so for everybody while anybody has any.
+/// Asks whether this holder has its values from the second one on, as Redisson's `isHeldByCurrentThread()` does. Of one value the answer
+/// is yes for everybody while anybody has a value.
 pub fn is_held_by_later_values(scripts: &Scripts, names: &Names, caller: ValueHolder<'_>) -> Call {
     let args = [caller.now_ms.to_string(), caller.holder.to_string()];
     scripts.call("value_multi/is_held_by_later_values", vec![names.lock().into()], caller.followed_by_values(args))
@@ -159,7 +159,7 @@ impl ScriptReply for ValueMultiRenewReply {
 pub enum ValueMultiHeldReply {
     /// The caller has all values that were looked at.
     Held,
-    /// It does not have one of them, or nobody has any.
+    /// It does not have one of them, or nobody has a value.
     NotHeld,
 }
 

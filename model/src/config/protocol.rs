@@ -91,7 +91,7 @@ pub struct Protocol {
     /// What a client makes of a holder whose lock has no TTL; read where tokens come with grants.
     #[serde(default, skip_serializing_if = "is_default")]
     pub no_ttl_answer: NoTtlAnswer,
-    /// At which values a client looks that asks whether it holds; read for kinds that are asked it
+    /// Which values are checked when a client asks whether it holds; read for kinds that answer that
     /// ([`Facts::held_query`](crate::locks::Facts::held_query)).
     #[serde(default, skip_serializing_if = "is_default")]
     pub held_query: HeldQuery,

@@ -85,16 +85,16 @@ pub enum ReadRenewal {
     FailsNested,
 }
 
-/// At which of its values a client looks that asks whether it holds a lock over several
+/// Which values are checked when a client asks whether it holds a lock over several
 /// (docs/facts/family.md#multi-lock-over-values).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum HeldQuery {
-    /// At those from the second one on: who names one value holds it as soon as the hash exists (Redisson 3.43 to 4.7).
+    /// Those from the second one on: a client of one value is told yes as soon as the hash exists (Redisson 3.43 to 4.7).
     #[default]
     LaterValues,
-    /// At each: no version of Redisson does.
+    /// Every one: no version of Redisson does that.
     EveryValue,
 }
 

@@ -331,7 +331,9 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
         return Err("/config/network/mode is split: this kind of lock is modelled in an atomic network only".to_owned());
     }
     if config.asks_if_held() && !config.lock.facts().held_query.is_there() {
-        return Err("/config/clients/after_refusal is ask-if-held: this kind of lock is not asked that".to_owned());
+        return Err(
+            "/config/clients/after_refusal is ask-if-held: that is not modelled for this kind of lock".to_owned()
+        );
     }
     if matches!(config.network.delay, MessageDelay::Ticks(_)) && !config.is_split() {
         return Err("/config/network/delay is a number of ticks: that needs the mode split".to_owned());

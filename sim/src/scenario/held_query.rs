@@ -25,7 +25,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                 .note(&format!("use after_refusal = \"leave\", or {other}"));
         }
         for place in sections.places(parts) {
-            Contradiction::of(place.protocol, RULE, &format!("nobody asks whether it holds a {name} lock"))
+            Contradiction::of(place.protocol, RULE, &format!("no client asks whether it holds a {name} lock"))
                 .with(top.span_of("lock"), label.clone())
                 .note(&format!("remove `{RULE}`, or use {other} and after_refusal = \"ask-if-held\" in [clients]"));
         }
@@ -49,7 +49,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     if clients.stops_at == StopsAt::Validity {
         let reason = "a caller that looks at its clock, and asks whether it holds, is not modelled yet";
         Contradiction::not_yet(&sections.clients, HABIT, reason)
-            .with(sections.clients.span_of("stops_at"), "of a hold that was not granted it does not know when it ends")
+            .with(sections.clients.span_of("stops_at"), "it does not know when a hold ends that it was not granted")
             .note("use after_refusal = \"leave\", or remove `stops_at`");
     }
 }

@@ -56,7 +56,7 @@ fn anomalies() -> String {
          - `read_renewal = \"own-holds\"`: a reader renews its own holds, as in Redisson 4.7.\n\
          - `token = \"with-grant\"`: a client is told its fencing token with its grant.\n\
          - `no_ttl_answer = \"refusal\"`: an answer without a TTL is no grant.\n\
-         - `held_query = \"every-value\"`: who asks whether it holds is told of all its values.\n\
+         - `held_query = \"every-value\"`: a client that asks whether it holds is answered by all its values.\n\
          - `interrupted_waiter = \"leaves-queue\"`: a waiter that is interrupted takes its place out of the queue.\n\
          - `downgrade = \"publishes\"`: a writer that releases and reads on tells all who wait.\n\
          - `profile = \"redisson-4.7\"`: the client behaves as Redisson of 2026.\n\n\

@@ -210,11 +210,11 @@ impl Narrator<'_> {
         }
         let (says, tone, answer) = match self.step.answer {
             Reply::SaysHeld => {
-                let looks_at_none = match self.own().protocol.held_query {
+                let checks_none = match self.own().protocol.held_query {
                     HeldQuery::LaterValues => self.own().clients.values.numbers().count() == 1,
                     HeldQuery::EveryValue => false,
                 };
-                let why = if looks_at_none { ", since of one value it looks at none" } else { "" };
+                let why = if checks_none { ", because it does not check the first value" } else { "" };
                 (
                     "HOLDS".to_owned(),
                     Tone::Good,

@@ -292,8 +292,8 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "held_query",
         "\"later-values\" or \"every-value\"",
         OF_PROFILE,
-        "at which values a client looks that asks whether it holds a lock over several (after_refusal): at those from the second one on in the order in which they are sent, so \
-         that who names one value holds it as soon as anybody has any (Redisson), or at each",
+        "which values are checked when a client asks whether it holds a lock over several (after_refusal): those from the second one on in \
+         the order in which they are sent, so that a client of one value is told yes as soon as anybody has a value (Redisson), or every one",
     )),
     of_each(key(
         "protocol",
