@@ -9,6 +9,9 @@ pub const VERSION_WAIT: Duration = Duration::from_secs(10);
 pub const START_WAIT: Duration = Duration::from_secs(15);
 /// What normally takes two servers a millisecond: a write reaches a replica, a link is established.
 pub const LINK_WAIT: Duration = Duration::from_secs(5);
+/// What nodes of a cluster tell each other: they do so ten times a second, and where a machine is loaded, late. A node became ready after
+/// more than five seconds beside two builds.
+pub const CLUSTER_WAIT: Duration = Duration::from_secs(30);
 /// What ends with a sync of the disk, which takes milliseconds and on a busy disk seconds: a save, the rewrite of an AOF.
 pub const DISK_WAIT: Duration = Duration::from_secs(30);
 /// The answer to one command, or to one pipeline.

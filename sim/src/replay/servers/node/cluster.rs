@@ -9,7 +9,7 @@ use redis::Value;
 
 use crate::replay::error::ReplayError;
 use crate::replay::servers::control::Control;
-use crate::replay::servers::limits::LINK_WAIT;
+use crate::replay::servers::limits::CLUSTER_WAIT;
 use crate::replay::servers::reserved_port::ReservedPort;
 use crate::replay::servers::server::ServerProgram;
 
@@ -159,7 +159,7 @@ fn known(control: &mut Control, name: &str) -> Result<Option<(String, String)>, 
 
 /// Waits until a node knows the one with this name, as a `master` or a replica (`slave`).
 fn wait_until_known(control: &mut Control, name: &str, role: &str) -> Result<(), ReplayError> {
-    control.wait(LINK_WAIT, &format!("a node of a cluster to know another one as a {role}"), |control| {
+    control.wait(CLUSTER_WAIT, &format!("a node of a cluster to know another one as a {role}"), |control| {
         Ok(known(control, name)?.is_some_and(|(_, flags)| flags.split(',').any(|flag| flag == role)))
     })
 }
@@ -253,7 +253,7 @@ pub fn wait_until_slots_are_known(
 ) -> Result<(), ReplayError> {
     let line = format!("cluster_slots_assigned:{SLOTS}");
     let mut looks = 0_u32;
-    control.wait(LINK_WAIT, "a node of a cluster to know the slots", |control| {
+    control.wait(CLUSTER_WAIT, "a node of a cluster to know the slots", |control| {
         // It would tell that to one node drawn at random each second.
         if looks.is_multiple_of(GREETS_EVERY) {
             greet(master, &ports.announced().to_string(), &ports.bus.number().to_string())?;
@@ -282,7 +282,7 @@ pub fn set_slot(control: &mut Control, slot: u16, state: SlotState, other: &str)
 /// # Errors
 /// `Redis`; `TimedOut`.
 pub fn wait_until_ready(control: &mut Control) -> Result<(), ReplayError> {
-    control.wait(LINK_WAIT, "a node of a cluster to be ready", |control| has_info(control, "cluster_state:ok"))
+    control.wait(CLUSTER_WAIT, "a node of a cluster to be ready", |control| has_info(control, "cluster_state:ok"))
 }
 
 /// Waits until the nodes of a cluster, which are these, have received every message that they have passed on: what clients have published
@@ -296,7 +296,7 @@ pub fn wait_until_all_have_heard(control: &mut Control, mut others: Vec<&mut Con
         Ok::<_, ReplayError>(messages(control, way)? + of_others)
     };
     let passed = count(control, &mut others, "sent")?;
-    control.wait(LINK_WAIT, "the nodes of a cluster to hear what was published at one of them", |control| {
+    control.wait(CLUSTER_WAIT, "the nodes of a cluster to hear what was published at one of them", |control| {
         Ok(count(control, &mut others, "received")? >= passed)
     })
 }
@@ -330,7 +330,7 @@ pub fn wait_until_slot_is_known(
     slot: u16,
 ) -> Result<(), ReplayError> {
     let mut looks = 0_u32;
-    control.wait(LINK_WAIT, "a node of a cluster to know which master has a slot", |control| {
+    control.wait(CLUSTER_WAIT, "a node of a cluster to know which master has a slot", |control| {
         // It would tell that to one node drawn at random each second.
         if looks.is_multiple_of(GREETS_EVERY) {
             greet(master, &ports.announced().to_string(), &ports.bus.number().to_string())?;
