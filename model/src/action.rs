@@ -78,6 +78,16 @@ macro_rules! slot {
     };
 }
 
+/// The node that an action names, from its fields.
+macro_rules! named_node {
+    ($(client = $client:ident,)? node = $node:ident $(, name = $name:ident)?) => {
+        Some($node)
+    };
+    ($($field:ident = $value:ident),+) => {
+        None
+    };
+}
+
 /// Every action of one kind: for all threads, clients, requests or nodes of a scenario.
 macro_rules! instances {
     ($config:ident, $action:ident, $which:expr, client, thread) => {
@@ -237,6 +247,15 @@ macro_rules! actions {
                 match self {
                     $(Self::$action { $($field),+ } => Self::$action { $($field: numbered!($field, $field, number)),+ },)+
                     Self::$last => self,
+                }
+            }
+
+            /// The node that is named, whoever acts there; `None`: the action names none.
+            #[expect(unused_variables, reason = "most fields are no node")]
+            pub const fn node(self) -> Option<u8> {
+                match self {
+                    $(Self::$action { $($field),+ } => named_node!($($field = $field),+),)+
+                    Self::$last => None,
                 }
             }
 

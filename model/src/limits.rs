@@ -14,14 +14,12 @@ pub const MAX_THREADS: u8 = 2;
 pub const MAX_NAMES: u8 = MAX_THREADS;
 /// Locks that one renewal carries (Redisson: `lockWatchdogBatchSize`, 100 unless it is set).
 pub const RENEWAL_BATCH: u8 = 100;
-/// Independent masters, each a group of its own. Several of them have no replicas yet.
+/// Independent masters, each a group of its own.
 pub const MAX_GROUPS: u8 = 5;
 /// Replicas of one master.
 pub const MAX_REPLICAS: u8 = 2;
 /// Replicas of each of several masters.
 pub const MAX_REPLICAS_OF_MASTERS: u8 = 1;
-/// Nodes of all groups where several masters have replicas.
-pub const MAX_NODES_OF_MASTERS: u8 = 6;
 /// Holds of one thread.
 pub const MAX_HOLDS: u8 = 8;
 /// Holds of one reader, with those that it has left behind.
@@ -40,6 +38,8 @@ pub const MAX_JUMP: i8 = 15;
 pub const MAX_ACQUIRES: u8 = 100;
 /// Budget of any one fault.
 pub const MAX_FAULTS: u8 = 8;
+/// Actions of one scenario: tables have a bit for each.
+pub const MAX_ACTIONS: usize = 640;
 /// Resends of one request.
 pub const MAX_RETRIES: u8 = 4;
 

@@ -1,7 +1,7 @@
 //! Liveness violations on fair paths are found, and nothing else is reported.
 //!
 //! `graphs` are built by hand, with verdicts worked out by hand; `brute_force` tries every set of edges of small random
-//! graphs; `verdicts` compares the scenarios with what fairness means; `judge` and `traces` tamper with lassos;
+//! graphs; `orbits` has random worlds whose masters are alike; `verdicts` compares the scenarios with what fairness means; `judge` and `traces` tamper with lassos;
 //! `possible` asks whether the lock can still be had.
 
 mod brute_force;
@@ -9,6 +9,7 @@ mod drawn;
 mod graphs;
 mod judge;
 mod lasting;
+mod orbits;
 mod possible;
 mod strong;
 mod threads;
@@ -21,7 +22,7 @@ use std::time::Instant;
 
 use lockstep_model::Property;
 use lockstep_model::trace::Trace;
-use lockstep_sim::check::liveness::{Liveness, LivenessQuestion, Whom, look};
+use lockstep_sim::check::liveness::{Found, Liveness, LivenessQuestion, Whom, look};
 use lockstep_sim::check::{CheckOutcome, Engine, Limits, Stopped, check};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::built_in::scenario;
@@ -63,7 +64,9 @@ fn pass(scenario: &Scenario, whom: Whom, max_states: Option<u64>) -> Result<Live
 fn pass_as(scenario: &Scenario, asked: LivenessQuestion<'_>, max_states: Option<u64>) -> Result<Liveness, Stopped> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states, ..Limits::none(&stop, &progress) };
-    look(&scenario.config, asked, 1, &limits, Instant::now(), false)
+    let looked = look(&scenario.config, asked, 1, &limits, Instant::now(), false)?;
+    let stopped = looked.found.iter().find_map(|found| if let Found::Stopped(why) = found { Some(*why) } else { None });
+    stopped.map_or(Ok(looked), Err)
 }
 
 /// The lasso that violates the property in the scenario.

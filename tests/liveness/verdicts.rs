@@ -23,6 +23,7 @@ fn what_is_true_of_one_client_is_true_of_each() {
                 Found::Holds => Verdict::Holds,
                 Found::Vacuous => Verdict::Vacuous,
                 Found::OutOfReach(_) => Verdict::Violated,
+                Found::Stopped(why) => panic!("{why:?}"),
                 Found::Violated(run) => {
                     assert!(run.loop_start > 0, "in the first state nothing is owed");
                     Verdict::Violated

@@ -10,8 +10,8 @@ use core::marker::PhantomData;
 use crate::client::requests::{InFlight, Requests};
 use crate::config::sections::Config;
 use crate::limits::{
-    EFFECTS_UNDER_WAY, MAX_CLIENTS, MAX_CLIENTS_OF_MASTERS, MAX_EFFECTS_UNDER_WAY, MAX_GROUPS, MAX_RECEIPTS,
-    MAX_REPLICAS, MAX_REPLICAS_OF_MASTERS, MAX_THREADS, RECEIPTS,
+    EFFECTS_UNDER_WAY, MAX_ACTIONS, MAX_CLIENTS, MAX_CLIENTS_OF_MASTERS, MAX_EFFECTS_UNDER_WAY, MAX_GROUPS,
+    MAX_RECEIPTS, MAX_REPLICAS, MAX_REPLICAS_OF_MASTERS, MAX_THREADS, RECEIPTS,
 };
 use crate::locks::contract::Lock;
 use crate::locks::holder::Holder;
@@ -101,7 +101,7 @@ const QUEUE: usize = EFFECTS_UNDER_WAY as usize;
 const LONG_QUEUE: usize = MAX_EFFECTS_UNDER_WAY as usize;
 /// Words of bits for the actions of two clients and three nodes, and of the largest world.
 const FEW_ACTIONS: usize = 5;
-const MANY_ACTIONS: usize = 10;
+const MANY_ACTIONS: usize = MAX_ACTIONS / u64::BITS as usize;
 
 /// One client process or two, and a node without replicas.
 pub type Alone<L, M> = Room<L, M, 2, 1, 0, FEW_ACTIONS>;

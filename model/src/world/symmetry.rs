@@ -109,7 +109,7 @@ impl<Y: Layout> World<Y> {
     /// for each order of the clients.
     fn canonical_of_masters(&self, config: &Config) -> Self {
         let mut order = Order::<Y>::from_fn(|index| u8::try_from(index).unwrap_or(u8::MAX));
-        let mut smallest = self.with_masters_sorted(config);
+        let mut smallest = self.with_masters_in_order(config, 0);
         if config.clients_are_alike() {
             self.try_orders(&mut order, 0, config, &mut smallest);
         }
@@ -119,7 +119,7 @@ impl<Y: Layout> World<Y> {
     /// All orders of the clients from this place on.
     fn try_orders(&self, order: &mut Order<Y>, from: u8, config: &Config, smallest: &mut Self) {
         if from == config.clients.count {
-            let candidate = self.reordered(order).with_masters_sorted(config);
+            let candidate = self.reordered(order).with_masters_in_order(config, 0);
             if candidate < *smallest {
                 *smallest = candidate;
             }
@@ -132,10 +132,13 @@ impl<Y: Layout> World<Y> {
         }
     }
 
-    fn with_masters_sorted(&self, config: &Config) -> Self {
+    /// One of the worlds that differ from this one by the order of their masters from this one on, the same for all of them: the order of
+    /// what they say of each. The masters before it keep their places.
+    #[must_use]
+    pub fn with_masters_in_order(&self, config: &Config, first: u8) -> Self {
         let mut order = Y::Groups::<u8>::from_fn(|index| u8::try_from(index).unwrap_or(u8::MAX));
         let bits = |master: u8| self.calls.as_ref().iter().map(move |call| call.of_master(master));
-        order.as_mut()[..usize::from(config.cluster.groups)].sort_by(|&one, &other| {
+        order.as_mut()[usize::from(first)..usize::from(config.cluster.groups)].sort_by(|&one, &other| {
             let [left, right] = [one, other].map(|master| &self.groups.as_ref()[usize::from(master)]);
             left.cmp(right).then_with(|| bits(one).cmp(bits(other)))
         });

@@ -126,7 +126,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
         states: search.states,
         generated: search.generated,
         depth: search.depth,
-        complete: search.stopped.is_none() && exceeded.is_none() && !matches!(liveness, Some(Err(_))),
+        complete: search.stopped.is_none() && exceeded.is_none() && !liveness.as_ref().is_some_and(is_cut_short),
         seconds: started.elapsed().as_secs_f64(),
         fingerprint_bits: if engine == Engine::Stateright { u64::BITS } else { how.fingerprint.bits() },
         left_normal_forms: search.left_normal_forms,
@@ -230,6 +230,7 @@ fn of_liveness(
                 Found::Holds => say(Verdict::Holds, None, None),
                 Found::Vacuous => say(Verdict::Vacuous, Some(property.antecedent_sentence().to_owned()), None),
                 Found::Violated(run) => say(Verdict::Violated, None, Some(lasso(scenario, property, run)?)),
+                Found::Stopped(stopped) => say(Verdict::Inconclusive, Some(stopped.words(graph_states)), None),
                 Found::OutOfReach(dead_end) => {
                     let witness = Witness { property, actions: &dead_end.actions };
                     if !judge::judge_dead_end(&scenario.config, &witness, must_stop)? {
@@ -258,6 +259,12 @@ fn helped(faults: &[Fault]) -> String {
         [] => "none of the faults that may still happen would help".to_owned(),
         names => format!("of the faults that may still happen, only these would help: {}", names.join(", ")),
     }
+}
+
+/// Whether the pass over runs left a question open.
+fn is_cut_short(liveness: &Result<Liveness, Stopped>) -> bool {
+    let is_open = |found: &Found| matches!(found, Found::Stopped(_));
+    liveness.as_ref().map_or(true, |looked| looked.found.iter().any(is_open))
 }
 
 /// Whether the pass over the complete graph decides it.

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    ClientSettings, Discovery, ElapsedTime, InterruptedWait, LockObjects, MAX_CLIENTS_OF_MASTERS, MAX_NODES_OF_MASTERS,
+    ClientSettings, Discovery, ElapsedTime, InterruptedWait, LockObjects, MAX_CLIENTS_OF_MASTERS,
     MAX_REPLICAS_OF_MASTERS, NetworkMode, Profile, StopsAt,
 };
 use lockstep_model::locks::{Facts, StoringMasters};
@@ -226,8 +226,6 @@ fn note_replicas(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usi
     };
     if cluster.replicas > MAX_REPLICAS_OF_MASTERS {
         beside(&sections.cluster, "replicas", "a second replica", "use replicas = 1");
-    } else if cluster.groups * (1 + cluster.replicas) > MAX_NODES_OF_MASTERS {
-        beside(&sections.cluster, "replicas", "a fourth master", "use groups = 3, or replicas = 0");
     }
     for (key, is_there) in [
         ("wait_for", cluster.wait_for > 0),

@@ -1,12 +1,14 @@
 //! Sets of actions by their numbers, and which actions are fair.
 
+use lockstep_model::limits::MAX_ACTIONS;
+
 /// A set of actions by their numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ActionSet([u64; ActionSet::WORDS]);
 
 impl ActionSet {
     /// Enough words for the actions of the largest world.
-    const WORDS: usize = 5;
+    const WORDS: usize = MAX_ACTIONS / u64::BITS as usize;
     /// The empty set.
     pub const NONE: Self = Self([0; Self::WORDS]);
     /// The set of all possible actions.

@@ -92,7 +92,7 @@ impl<'a, S: Space> Building<'a, S> {
         let mut building = Self {
             space,
             threads,
-            graph: Graph::starting(space.marks(&initial), space.fairness()),
+            graph: Graph::starting(space.marks(&initial), space.orbit(&initial), space.fairness()),
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             numbers: vec![Vec::new(); SHARDS],
             layer: vec![vec![initial]],
@@ -176,10 +176,15 @@ impl<'a, S: Space> Building<'a, S> {
             let parent = &block[new.piece as usize][usize::from(new.offset)];
             space.nth_successor(parent, new.action, usize::from(new.nth))
         };
+        let has_orbits = !self.graph.orbits.is_empty();
         let made = pool.share(pieces.len(), |_, piece| {
             let states: Vec<_> = pieces[piece].iter().map(state).collect();
             let marks: Vec<_> = states.iter().map(|state| space.marks(state)).collect();
-            (states, marks)
+            // Where nothing is owed nobody asks.
+            let orbit = |state, marks| if space.keeps_edges(marks) { space.orbit(state) } else { Some(0) };
+            let of_states = states.iter().zip(&marks).filter(|_| has_orbits);
+            let orbits: Vec<_> = of_states.filter_map(|(state, marks)| orbit(state, *marks)).collect();
+            (states, marks, orbits)
         });
 
         let (graph, numbers) = (&self.graph, &self.numbers);
@@ -195,9 +200,10 @@ impl<'a, S: Space> Building<'a, S> {
             graph.targets.extend(targets);
             graph.actions.extend(actions);
         }
-        for (states, marks) in made {
+        for (states, marks, orbits) in made {
             self.layer.push(states);
             graph.marks.extend(marks);
+            graph.orbits.extend(orbits);
         }
         firsts.last().copied().unwrap_or(first)
     }

@@ -24,6 +24,12 @@ pub trait Space: Sync {
     /// The properties' marks on the state.
     fn marks(&self, state: &Self::State) -> Marks;
 
+    /// What the state has in common with all that differ from it by the order of what is alike ([`orbits`](super::orbits)).
+    /// `None`: the question is not asked of this space.
+    fn orbit(&self, _: &Self::State) -> Option<u64> {
+        None
+    }
+
     /// Whether the edges of a state with these marks are kept; others are only passed through.
     fn keeps_edges(&self, marks: Marks) -> bool {
         marks != 0
@@ -68,6 +74,8 @@ pub struct Move {
 pub struct Graph {
     pub(super) origins: Vec<StateOrigin>,
     pub(super) marks: Vec<Marks>,
+    /// The orbit of each state, where the space has them.
+    pub(super) orbits: Vec<u64>,
     /// The first state of each layer of the search.
     pub(super) layers: Vec<u32>,
     /// Where the edges of each state start; one more entry for the end.
@@ -84,10 +92,11 @@ pub struct Graph {
 
 impl Graph {
     /// A graph of the first state alone.
-    pub(super) fn starting(marks: Marks, fairness: Fairness) -> Self {
+    pub(super) fn starting(marks: Marks, orbit: Option<u64>, fairness: Fairness) -> Self {
         Self {
             origins: vec![StateOrigin { parent: 0, action: 0 }],
             marks: vec![marks],
+            orbits: orbit.into_iter().collect(),
             layers: Vec::new(),
             starts: vec![0],
             targets: Vec::new(),
@@ -102,14 +111,16 @@ impl Graph {
     pub(super) fn bytes(&self) -> usize {
         let of_state = size_of::<StateOrigin>() + size_of::<Marks>() + size_of::<usize>();
         let of_edge = size_of::<u32>() + size_of::<u16>();
-        self.origins.len() * of_state + self.targets.len() * of_edge
+        self.origins.len() * of_state + self.targets.len() * of_edge + self.orbits.len() * size_of::<u64>()
     }
 
     /// The bytes, beside its own, that the search for components and for a lasso takes at most, as a rule: for each state
     /// either the numbers of its component and its round, or how a stem came there.
     pub(super) fn bytes_of_a_search(&self) -> u64 {
         const OF_STATE: u64 = 40;
-        self.states() as u64 * OF_STATE
+        // Of each orbit, which component it was met in, in a table that grows by doubling.
+        const OF_ORBIT: u64 = 60;
+        self.states() as u64 * OF_STATE + self.orbits.len() as u64 * OF_ORBIT
     }
 
     /// The number of states.

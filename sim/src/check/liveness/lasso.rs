@@ -48,7 +48,7 @@ impl Graph {
     }
 
     /// Whether nothing fair can happen in the state.
-    fn is_standstill(&self, state: u32) -> bool {
+    pub(super) fn is_standstill(&self, state: u32) -> bool {
         self.moves(state).all(|edge| !self.fairness.all().has(edge.action))
     }
 

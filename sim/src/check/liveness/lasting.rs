@@ -9,7 +9,7 @@ use lockstep_model::{Action, Config, InLayout, Layout, NormalForm, Prefilter, Pr
 
 use super::components::Components;
 use super::graph::{Graph, Marks};
-use super::worlds::Worlds;
+use super::worlds::{ToldApart, Worlds};
 use crate::check::limits::{Limits, Stopped};
 
 /// How long a condition lasts.
@@ -102,7 +102,17 @@ impl InLayout for Measuring<'_> {
             })
         };
         let (form, started) = (NormalForm::of(config), Instant::now());
-        let space = Worlds { config, form, prefilter: &prefilter, marks: &marks, limits, started, is_touched: false };
+        let told_apart = ToldApart::EachMaster;
+        let space = Worlds {
+            config,
+            form,
+            told_apart,
+            prefilter: &prefilter,
+            marks: &marks,
+            limits,
+            started,
+            is_touched: false,
+        };
         limits.begin();
         let graph = Graph::of(&space, 1)?;
         if let Some(stopped) = limits.lacks_memory(graph.bytes_of_a_search()) {

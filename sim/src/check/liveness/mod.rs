@@ -11,6 +11,7 @@ pub mod components;
 pub mod graph;
 pub mod lasso;
 pub mod lasting;
+mod orbits;
 mod pass;
 mod reach;
 mod rounds;

@@ -5,19 +5,22 @@ use std::time::Instant;
 
 use lockstep_model::config::Fault;
 use lockstep_model::properties::PropertyKind;
-use lockstep_model::{Action, Config, Holder, InLayout, Layout, NormalForm, Prefilter, Property, World, step};
+use lockstep_model::{
+    Action, Config, Holder, InLayout, Layout, Lock as _, NormalForm, Prefilter, Property, World, step,
+};
 
+use super::actions::ActionSet;
 use super::graph::{Graph, Marks};
 use super::lasso::Lasso;
 use super::reach::{OutOfReach, ReachMarks};
-use super::worlds::Worlds;
+use super::worlds::{ToldApart, Worlds};
 use crate::check::layouts::in_layout;
 use crate::check::limits::{Limits, Stopped};
 
 /// The result of the pass.
 #[derive(Clone, Debug)]
 pub struct Liveness {
-    /// Distinct states of the graph.
+    /// Distinct states of the graph; where several masters are alike, of the last one that was completed ([`orbits`](super::orbits)).
     pub states: u64,
     /// Its edges, and one that leads to the first state: the number of states that a search generates.
     pub generated: u64,
@@ -36,6 +39,8 @@ pub enum Found {
     Violated(LassoRun),
     /// After these actions what it calls possible is not.
     OutOfReach(DeadEnd),
+    /// The graph in which the history would be looked for was not completed.
+    Stopped(Stopped),
 }
 
 /// A way into a state from which something cannot be reached any more.
@@ -73,7 +78,8 @@ pub struct LivenessQuestion<'a> {
     pub properties: &'a [Property],
     /// For whom each is examined.
     pub whom: Whom,
-    /// Whether worlds that can never again be told apart are treated as one. A fair run of the others is one of these, with
+    /// Whether worlds that can never again be told apart are treated as one, and of several masters that are alike, those that differ by
+    /// their order. A fair run of the others is one of these, with
     /// what only the left out parts can do done at once.
     pub normal_forms: bool,
 }
@@ -107,13 +113,62 @@ impl InLayout for Looking<'_> {
     type Output = Result<Liveness, Stopped>;
 
     fn run<Y: Layout>(self, config: &Config) -> Self::Output {
-        let LivenessQuestion { properties, whom, normal_forms } = self.asked;
+        let LivenessQuestion { properties, normal_forms, .. } = self.asked;
+        // Of two masters, one told apart from the other leaves every world as it is. Worlds are treated as one only where normal forms are
+        // allowed; strong fairness needs the graph in which each master has its place.
+        let has_orbits = Y::Lock::HAS_SEVERAL_MASTERS && config.cluster.groups > 2;
+        if !has_orbits || !normal_forms || config.strong_fairness {
+            return Looked::at::<Y>(self, config, ToldApart::EachMaster)?.histories::<Y>();
+        }
+        let orbits = Looked::at::<Y>(self, config, ToldApart::FirstMaster)?;
+        let known = orbits.without_histories()?;
+        let (states, generated) = (orbits.graph.states() as u64, orbits.graph.generated());
+        drop(orbits);
+        self.limits.begin();
+        // What breaks a property is a history, in which each master has its place.
+        let is_open = |(_, known): &(_, &Option<Found>)| known.is_none();
+        let open: Vec<Property> =
+            properties.iter().zip(&known).filter(is_open).map(|(property, _)| *property).collect();
+        let asked = LivenessQuestion { properties: &open, ..self.asked };
+        let rest = if open.is_empty() {
+            Liveness { states, generated, found: Vec::new() }
+        } else {
+            let looked = Looked::at::<Y>(Looking { asked, ..self }, config, ToldApart::EachMaster);
+            // What is known remains so.
+            looked.and_then(|looked| looked.histories::<Y>()).unwrap_or_else(|stopped| Liveness {
+                states,
+                generated,
+                found: vec![Found::Stopped(stopped); open.len()],
+            })
+        };
+        let is_kept = |found: &Found| matches!(found, Found::Holds | Found::Vacuous);
+        debug_assert!(!rest.found.iter().any(is_kept), "what orbits break, a history breaks");
+        let mut of_histories = rest.found.into_iter();
+        let found = known.into_iter().filter_map(|known| known.or_else(|| of_histories.next())).collect();
+        Ok(Liveness { found, ..rest })
+    }
+}
+
+/// A graph of every state, or of every orbit with the places of the first master, and what is owed in it.
+struct Looked<'a> {
+    looking: Looking<'a>,
+    config: &'a Config,
+    actions: Vec<Action>,
+    form: NormalForm,
+    /// A mark for each.
+    debts: Vec<(Property, Holder)>,
+    graph: Graph,
+    limits: Limits<'a>,
+}
+
+impl<'a> Looked<'a> {
+    fn at<Y: Layout>(looking: Looking<'a>, config: &'a Config, told_apart: ToldApart) -> Result<Self, Stopped> {
+        let LivenessQuestion { properties, whom, normal_forms } = looking.asked;
         let prefilter = Prefilter::<Y>::new(config);
-        let actions = prefilter.actions();
         let form = if normal_forms { NormalForm::of(config) } else { NormalForm::least(config) };
         let debts = debts(config, properties, whom);
         assert!(debts.len() <= ReachMarks::OTHERS, "a mark for each");
-        let possible = properties.iter().copied().find(|property| property.kind() == PropertyKind::Possible);
+        let possible = properties.iter().copied().find(|property| is_possible(*property));
         let marks = |world: &World<Y>| -> Marks {
             let owed = (0..).zip(&debts).filter(|(_, (property, holder))| property.pending(world, *holder));
             let owed: Marks = owed.map(|(number, _): (u32, _)| 1 << number).sum();
@@ -122,32 +177,77 @@ impl InLayout for Looking<'_> {
         let space = Worlds {
             config,
             form,
+            told_apart,
             prefilter: &prefilter,
             marks: &marks,
-            limits: self.limits,
-            started: self.started,
-            is_touched: self.is_touched,
+            limits: looking.limits,
+            started: looking.started,
+            is_touched: looking.is_touched,
         };
-        let graph = Graph::of(&space, self.threads)?;
+        let graph = Graph::of(&space, looking.threads)?;
         // Its tables are no longer there.
-        self.limits.begin();
+        looking.limits.begin();
         // The graph is complete: its size is no longer a reason to stop.
-        let limits = Limits { max_states: None, ..*self.limits };
-        let mut found = Vec::with_capacity(properties.len());
-        for &property in properties {
-            if Some(property) == possible {
-                if let Some(stopped) = limits.exceeded(graph.states() as u64, 0, self.started) {
-                    return Err(stopped);
-                }
-                found.push(reached(&graph, actions));
+        let limits = Limits { max_states: None, ..*looking.limits };
+        let actions = prefilter.actions().to_vec();
+        Ok(Self { looking, config, actions, form, debts, graph, limits })
+    }
+
+    /// The marks of the debts of a property.
+    fn marks(&self, property: Property) -> Vec<Marks> {
+        (0..).zip(&self.debts).filter(|(_, debt)| debt.0 == property).map(|(n, _)| 1 << n).collect()
+    }
+
+    fn stops(&self) -> Option<Stopped> {
+        let Self { looking, graph, limits, .. } = self;
+        let stopped = limits.exceeded(graph.states() as u64, 0, looking.started);
+        stopped.or_else(|| limits.lacks_memory(graph.bytes_of_a_search()))
+    }
+
+    /// What is found where the order of all masters but the first does not count; `None`: it does not hold.
+    fn without_histories(&self) -> Result<Vec<Option<Found>>, Stopped> {
+        let Self { graph, config, actions, .. } = self;
+        let is_of_the_first = |action: &Action| action.node().is_none_or(|node| node < config.nodes());
+        let of_the_first: ActionSet =
+            (0..).zip(actions).filter(|(_, action)| is_of_the_first(action)).map(|(number, _)| number).collect();
+        let mut found = Vec::new();
+        for &property in self.looking.asked.properties {
+            if let Some(stopped) = self.stops() {
+                return Err(stopped);
+            }
+            if is_possible(property) {
+                found.push(Some(reached(graph, actions)).filter(|found| *found == Found::Holds));
                 continue;
             }
             let marks: Vec<Marks> =
-                (0..).zip(&debts).filter(|(_, debt)| debt.0 == property).map(|(n, _)| 1 << n).collect();
+                self.marks(property).into_iter().filter(|mark| self.graph.has_mark(*mark)).collect();
+            found.push(if marks.is_empty() {
+                Some(Found::Vacuous)
+            } else if marks.iter().any(|mark| graph.can_stay_in_orbits(*mark, of_the_first)) {
+                None
+            } else {
+                Some(Found::Holds)
+            });
+        }
+        Ok(found)
+    }
+
+    /// What is found where each master has its place, with the history that breaks each property.
+    fn histories<Y: Layout>(&self) -> Result<Liveness, Stopped> {
+        let Self { looking, config, actions, form, graph, .. } = self;
+        let mut found = Vec::with_capacity(looking.asked.properties.len());
+        for &property in looking.asked.properties {
+            if is_possible(property) {
+                if let Some(stopped) = self.limits.exceeded(graph.states() as u64, 0, looking.started) {
+                    return Err(stopped);
+                }
+                found.push(reached(graph, actions));
+                continue;
+            }
+            let marks = self.marks(property);
             let mut shortest: Option<Lasso> = None;
             for &mark in marks.iter().filter(|mark| graph.has_mark(**mark)) {
-                let stopped = limits.exceeded(graph.states() as u64, 0, self.started);
-                if let Some(stopped) = stopped.or_else(|| limits.lacks_memory(graph.bytes_of_a_search())) {
+                if let Some(stopped) = self.stops() {
                     return Err(stopped);
                 }
                 let lasso = graph.always_eventually(|marks| marks & mark == 0);
@@ -157,9 +257,9 @@ impl InLayout for Looking<'_> {
             found.push(match shortest {
                 Some(lasso) => {
                     let run = lasso.run(actions);
-                    let Some(run) = in_full_worlds::<Y>(config, form, actions, run) else {
-                        let of_full_worlds = LivenessQuestion { normal_forms: false, ..self.asked };
-                        return Looking { asked: of_full_worlds, ..self }.run::<Y>(config);
+                    let Some(run) = in_full_worlds::<Y>(config, *form, actions, run) else {
+                        let of_full_worlds = LivenessQuestion { normal_forms: false, ..looking.asked };
+                        return Looking { asked: of_full_worlds, ..*looking }.run::<Y>(config);
                     };
                     Found::Violated(run)
                 }
@@ -169,6 +269,10 @@ impl InLayout for Looking<'_> {
         }
         Ok(Liveness { states: graph.states() as u64, generated: graph.generated(), found })
     }
+}
+
+fn is_possible(property: Property) -> bool {
+    property.kind() == PropertyKind::Possible
 }
 
 /// Whether everybody who wants the lock can still get it.

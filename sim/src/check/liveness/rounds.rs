@@ -11,7 +11,7 @@ pub(super) struct Rounds {
 }
 
 /// Whether a fair run can stay in a component.
-enum Judged {
+pub(super) enum Judged {
     /// It can stay in all of the component.
     Round,
     /// It cannot, nor in any part of it.
@@ -46,7 +46,8 @@ impl Rounds {
     /// must be cut.
     fn look(&mut self, graph: &Graph, is_in: impl Fn(u32) -> bool, last: &mut u32) -> Vec<u32> {
         let mut left = Vec::new();
-        Components::of(graph, is_in, |components, number, members| match judge(graph, components, number, members) {
+        let judge = |components: &_, number, members: &_| judge(graph, graph.fairness, (components, number, members));
+        Components::of(graph, is_in, |components, number, members| match judge(components, number, members) {
             Judged::Round => {
                 *last += 1;
                 for &state in members {
@@ -63,10 +64,12 @@ impl Rounds {
     }
 }
 
-/// Whether the component has everything that a fair run needs, in edges that stay in it. A part of it has fewer edges
-/// and fewer states, so if the component fails weak fairness or time, all of its parts fail as well.
-fn judge(graph: &Graph, components: &Components, number: u32, members: &[u32]) -> Judged {
-    let Fairness { time, strong, .. } = graph.fairness;
+/// Whether a component, with its number and its members, has everything that a run needs that is fair in this sense, in edges that
+/// stay in it. A part of it has fewer edges and fewer states, so if the component fails weak fairness or time, all of its parts fail as
+/// well.
+pub(super) fn judge(graph: &Graph, fairness: Fairness, component: (&Components, u32, &[u32])) -> Judged {
+    let (components, number, members) = component;
+    let Fairness { time, strong, .. } = fairness;
     let mut taken = ActionSet::NONE;
     let mut enabled_everywhere = ActionSet::ALL;
     let mut enabled_somewhere = ActionSet::NONE;
@@ -83,7 +86,7 @@ fn judge(graph: &Graph, components: &Components, number: u32, members: &[u32]) -
         enabled_everywhere = enabled_everywhere.and(enabled);
         enabled_somewhere = enabled_somewhere.or(enabled);
     }
-    let never_had = graph.fairness.only_weak().and(enabled_everywhere).or(time).without(taken);
+    let never_had = fairness.only_weak().and(enabled_everywhere).or(time).without(taken);
     if !has_edge || !never_had.is_empty() {
         return Judged::Unfair;
     }

@@ -12,11 +12,22 @@ use super::reach::ReachMarks;
 use crate::check::fingerprint::Fingerprint as _;
 use crate::check::limits::{Limits, Stopped};
 
+/// Which of several masters are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ToldApart {
+    /// Each: a run of states is a run of the model.
+    EachMaster,
+    /// The first one, from all others: worlds that differ by the order of those are one state ([`orbits`](super::orbits)).
+    FirstMaster,
+}
+
 /// The model, as a space of states.
 pub(super) struct Worlds<'a, Y: Layout> {
     pub(super) config: &'a Config,
     /// What is left out of every world.
     pub(super) form: NormalForm,
+    /// Which masters are told apart.
+    pub(super) told_apart: ToldApart,
     pub(super) prefilter: &'a Prefilter<Y>,
     /// Computes the properties' marks on a state.
     pub(super) marks: &'a (dyn Fn(&World<Y>) -> Marks + Sync),
@@ -32,7 +43,10 @@ impl<Y: Layout> Worlds<'_, Y> {
         if self.form.is_there() {
             self.form.apply(self.config, &mut world);
         }
-        world
+        match self.told_apart {
+            ToldApart::EachMaster => world,
+            ToldApart::FirstMaster => world.with_masters_in_order(self.config, 1),
+        }
     }
 
     fn has_blocked_action(&self, world: &World<Y>) -> bool {
@@ -56,6 +70,10 @@ impl<Y: Layout> Space for Worlds<'_, Y> {
         let marks = (self.marks)(world);
         let is_blocked = marks != 0 && self.is_touched && self.has_blocked_action(world);
         if is_blocked { marks & ReachMarks::ALL | ReachMarks::BLOCKED } else { marks }
+    }
+
+    fn orbit(&self, world: &Self::State) -> Option<u64> {
+        (self.told_apart == ToldApart::FirstMaster).then(|| u64::of(&world.with_masters_in_order(self.config, 0)))
     }
 
     fn keeps_edges(&self, marks: Marks) -> bool {
