@@ -43,10 +43,13 @@ fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
         LockKind::ALL.iter().find(|kind| kind.facts().masters.are_several()).expect("a kind on several masters");
     worlds.push(scenario("every-fault", &ON_MASTERS.replace(KIND, masters.name())));
     let on_masters = LockKind::ALL.iter().filter(|kind| kind.facts().masters.are_several());
-    worlds.extend(on_masters.map(|kind| {
+    worlds.extend(on_masters.flat_map(|kind| {
         let is_of_rounds = kind.facts().masters == StoringMasters::Rounds;
         let own = if is_of_rounds { "[protocol]\nprofile = \"lockstep\"" } else { "" };
-        scenario("masters-with-replicas", &MASTERS_WITH_REPLICAS.replace("PROTOCOL", own).replace(KIND, kind.name()))
+        ["2", "5"].map(|groups| {
+            let text = MASTERS_WITH_REPLICAS.replace("PROTOCOL", own).replace("GROUPS", groups);
+            scenario("masters-with-replicas", &text.replace(KIND, kind.name()))
+        })
     }));
     let of_locks = LockKind::ALL.iter().filter(|kind| kind.facts().masters == StoringMasters::Locks);
     worlds.extend(of_locks.flat_map(|kind| {
@@ -154,7 +157,7 @@ hold_at_most = 3
 count = 2
 acquires = 2
 [cluster]
-groups = 2
+groups = GROUPS
 replicas = 1
 PROTOCOL
 [faults]

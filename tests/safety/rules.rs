@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use lockstep_model::action::Party;
 use lockstep_model::client::{Phase, Slot, Stage};
 use lockstep_model::config::{Bound, WaitAfter};
+use lockstep_model::limits::MAX_ACTIONS;
+use lockstep_model::locks::StoringMasters;
 use lockstep_model::{
     Action, Config, Holder, InLayout, Layout, LockKind, Property, Verdict, World, in_largest_layout, in_layout,
 };
@@ -66,6 +68,36 @@ fn the_largest_world_has_a_number_for_each_of_its_actions() {
     assert!(outcome.states >= 20_000, "{}", outcome.states);
     let traces = outcome.properties.iter().filter_map(|found| found.trace.as_ref());
     assert!(traces.map(recorder::retrace).all(|judged| judged.is_ok()), "each witness can be executed");
+}
+
+/// So have the largest ones on several masters: there is a bit for each action.
+#[test]
+fn the_largest_worlds_on_several_masters_have_a_number_for_each_of_their_actions() {
+    let without_replicas =
+        "lose_ask = 1\nslow_reply = 1\nlate_ask = 1\npause_node = 1\nclock_jump = 1\nvanish_key = 1\n";
+    let with_replicas = "lose_ask = 1\nvanish_key = 1\nclock_jump = 1\nhand_over = 1\nbreak_link = 1\n";
+    let on_masters = || LockKind::ALL.iter().filter(|kind| kind.facts().masters.are_several());
+    let of_rounds = |kind: &LockKind| kind.facts().masters == StoringMasters::Rounds;
+    let mut most = 0;
+    let late = on_masters().filter(|kind| of_rounds(kind)).map(|kind| (kind, 0, without_replicas));
+    for (kind, replicas, faults) in on_masters().map(|kind| (kind, 1, with_replicas)).chain(late) {
+        let lock = kind.name();
+        let profile = if of_rounds(kind) { "lockstep" } else { "redisson-4.7" };
+        let text = format!(
+            "story = \"x\"\nlock = \"{lock}\"\n[time]\nlease = 2\nrenew_every = 1\nwait_limit = 0\njump = 1\n[clients]\ncount = 3\n\
+             acquires = 1\n[cluster]\ngroups = 5\nreplicas = {replicas}\nfsync = \"everysec\"\n[protocol]\nprofile = \"{profile}\"\n[faults]\ncrash_client = 1\npause_client = 1\n\
+             crash_node = 1\nkill_node = 1\nshutdown_node = 1\nrestart_node = 1\nrefuse_writes = 1\n{faults}"
+        );
+        let scenario = Scenario::parse("largest", &text).unwrap_or_else(|error| panic!("{error:?}"));
+        let actions = Action::all(&scenario.config).len();
+        assert!(actions <= MAX_ACTIONS, "{actions}");
+        most = most.max(actions);
+        let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+        let limits = Limits { max_states: Some(5_000), ..Limits::none(&stop, &progress) };
+        let outcome = check(&scenario, Engine::Native, &limits).expect("the engine has no defect");
+        assert!(outcome.states >= 5_000, "{}", outcome.states);
+    }
+    assert!(most > 320, "{most}: as many as five words have bits");
 }
 
 proptest! {

@@ -26,8 +26,8 @@ pub const COMBINATIONS: [&str; 29] = [
      reentry_lease, receipts = false, subscribe_to = \"replica\", interrupt, or a profile before redisson-3.52",
     "a lock whose scripts are told the time of their caller together with mode = \"split\" or client_clock_jump",
     "a semaphore together with move_slot, named_lease, or a lease in [[client]] that is not that of [time]",
-    "a lock on several masters together with count = 4, threads = 2, replicas = 2, replicas = 1 with more than three \
-     groups, with slow_reply, late_ask, pause_node, wait_for, min_replicas, lock_delay, discovery = \"any-master\", promote \
+    "a lock on several masters together with count = 4, threads = 2, replicas = 2, replicas = 1 \
+     with slow_reply, late_ask, pause_node, wait_for, min_replicas, lock_delay, discovery = \"any-master\", promote \
      = \"coordinated\" or promote = \"forced\", mode = \"split\", named_lease, reentry_lease, lock_objects = \"shared\", \
      interrupted_wait = \"swallow\", crash_thread, start_client, foreign_release, interrupt, client_clock_jump, persist_key \
      or cut_link",

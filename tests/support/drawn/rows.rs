@@ -147,6 +147,7 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("groups", &["2", "3", "3", "3", "3", "5"], 100, |said| said.asks_masters() && !said.waits_at_masters()),
     row("groups", &["2", "3"], 100, Said::waits_at_masters),
     row("groups", &["1"], 2, |said| !said.asks_masters()),
+    // Five masters with replicas are left out for their size.
     row("replicas", &["1"], 25, |said| said.asks_masters() && !said.is("groups", "5") && !said.waits_at_masters()),
     row("drift", &["0", "1"], 40, |said| said.asks_masters() && !said.is("lease", "1")),
     row("elapsed_time", &["\"checked\"", "\"ignored\""], 40, Said::asks_masters),

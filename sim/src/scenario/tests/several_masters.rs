@@ -60,7 +60,6 @@ fn what_is_not_modelled_beside_it_is_refused() {
         with("", "threads = 2", "", ""),
         with("", "", "", "").replace("count = 2", "count = 4"),
         with("", "", "replicas = 2", ""),
-        with("", "", "replicas = 1", "").replace("groups = 3", "groups = 4"),
         with("", "", "replicas = 1\nwait_for = 1", ""),
         with("", "", "replicas = 1\nmin_replicas = 1\nmin_replicas_slack = 0", ""),
         with("", "", "replicas = 1\nlock_delay = 1", "[faults]\ncrash_node = 1"),
@@ -91,6 +90,15 @@ fn what_is_not_modelled_beside_it_is_refused() {
 fn a_replica_of_each_of_several_masters_goes_with_what_happens_to_nodes() {
     for faults in ["crash_node = 1\nrestart_node = 1", "refuse_writes = 1", "break_link = 1", "hand_over = 1"] {
         assert_eq!(codes(&with("", "", "replicas = 1", &format!("[faults]\n{faults}"))), [], "{faults}");
+    }
+}
+
+#[test]
+fn each_of_two_to_five_masters_may_have_a_replica() {
+    for groups in 2..=5 {
+        let text = with("", "", "replicas = 1", "[faults]\ncrash_node = 1")
+            .replace("groups = 3", &format!("groups = {groups}"));
+        assert_eq!(codes(&text), [], "{groups}");
     }
 }
 
