@@ -29,6 +29,8 @@ struct OnceDiffering {
     /// Whether the name is that of a built-in scenario.
     #[serde(default)]
     built_in: bool,
+    /// Its kind of lock, if that is not the reentrant one.
+    lock: Option<String>,
     /// The text of another one, without its story and its lock.
     #[serde(default)]
     keys: String,
@@ -58,7 +60,9 @@ impl OnceDiffering {
         if self.built_in {
             return built_in(&self.name);
         }
-        let text = format!("story = \"s\"\nlock = \"reentrant\"\n{}", self.keys);
+        let own = self.lock.as_ref().map(|kind| format!("lock = \"{kind}\""));
+        let lock = own.as_deref().unwrap_or("lock = \"reentrant\"");
+        let text = format!("story = \"s\"\n{lock}\n{}", self.keys);
         let scenario = Scenario::parse(&self.name, &text).unwrap_or_else(|error| panic!("{error}"));
         let config = suited(&scenario.config, &servers()[0]);
         Scenario { config, ..scenario }
