@@ -1,6 +1,7 @@
 //! Liveness: whether an obligation can stay unfulfilled for ever on a fair path.
 //!
-//! The complete graph is built ([`graph`]). For each property, the states with an unfulfilled obligation are split into
+//! The complete graph is built ([`graph`]); where masters are alike, first one in which the order of most of them does not count
+//! (`orbits`), which is enough for what holds. For each property, the states with an unfulfilled obligation are split into
 //! [`components`], and a component that a fair run can stay in gives a [`lasso`].
 //! [`ActionKind::is_fair`](lockstep_model::ActionKind::is_fair) says which actions are fair; [`Fairness`] says what
 //! that means.
