@@ -376,6 +376,11 @@ pub enum ReplayError {
         log_tail: String,
     },
 
+    /// A call of Redisson begins anew again and again, each time at once, while no time passes
+    /// (docs/facts/family.md#multi).
+    #[error("a call of Redisson begins anew without end while no time passes")]
+    EndlessCall,
+
     /// The program was asked to stop while it waited.
     #[error("stopped")]
     Stopped,

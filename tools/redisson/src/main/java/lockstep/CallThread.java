@@ -9,9 +9,16 @@ import java.util.concurrent.LinkedBlockingQueue;
  * <p>Its id is what Redisson stores as the second half of the holder, so it is chosen and not drawn by the JVM.
  */
 final class CallThread extends Thread {
+    /** So many attempts at one instant are without end: each that sends something waits until that may pass. */
+    private static final int ATTEMPTS = 10_000;
+
     private final BlockingQueue<Runnable> calls = new LinkedBlockingQueue<>();
     private final long id;
     private volatile boolean isEnding;
+    /** When its call has made its last attempt, by the clock of the JVM, and how many at that instant. */
+    private long instant;
+
+    private int attempts;
 
     CallThread(String client, long id) {
         super("application-" + client + "-" + id);
@@ -29,16 +36,28 @@ final class CallThread extends Thread {
         calls.add(call);
     }
 
-    /** Ends the thread after the call that it is in, or at the next {@link #endIfAsked} of that call. */
+    /** Ends the thread after the call that it is in, or at the next {@link #attempt} of that call. */
     void end() {
         isEnding = true;
         interrupt();
     }
 
-    /** Ends the call that this thread is in, if the thread is to end. */
-    static void endIfAsked() {
-        if (Thread.currentThread() instanceof CallThread caller && caller.isEnding) {
+    /** The call that this thread is in makes an attempt: ends it if the thread is to end, or if its attempts have no end. */
+    static void attempt() {
+        if (Thread.currentThread() instanceof CallThread caller) {
+            caller.countAttempt();
+        }
+    }
+
+    private void countAttempt() {
+        if (isEnding) {
             throw new Ended();
+        }
+        long now = System.nanoTime();
+        attempts = now == instant ? attempts + 1 : 0;
+        instant = now;
+        if (attempts > ATTEMPTS) {
+            throw new Endless();
         }
     }
 
@@ -53,6 +72,11 @@ final class CallThread extends Thread {
                 return;
             }
         }
+    }
+
+    /** Thrown in a call that makes one attempt after the other while no time passes: no exception, as {@link Ended}. */
+    static final class Endless extends Error {
+        private static final long serialVersionUID = 1L;
     }
 
     /** Thrown in a call whose thread is to end: no exception, since some calls swallow each of those. */

@@ -81,7 +81,7 @@ final class Client {
 
     /**
      * Begins a call on a thread: {@code THREAD VERB LOCK MILLISECONDS…}. Its end is reported as {@code ended NUMBER}, whether
-     * the thread is interrupted then, and what it returned or threw. {@code flagged} before the verb: the thread is
+     * the thread is interrupted then, and what it returned or threw, or {@code endless}. {@code flagged} before the verb: the thread is
      * interrupted when the call begins.
      */
     void call(String number, Words words) throws ReflectiveOperationException {
@@ -106,6 +106,8 @@ final class Client {
                 outcome = "returned " + made.make();
             } catch (Exception | LinkageError failure) {
                 outcome = "threw " + Reports.described(failure);
+            } catch (CallThread.Endless endless) {
+                outcome = "endless";
             }
             // Read and cleared: the next call begins without it.
             boolean isInterrupted = Thread.interrupted();

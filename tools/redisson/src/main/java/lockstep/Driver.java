@@ -16,7 +16,7 @@ import java.util.Map;
  */
 final class Driver {
     /** The number of these commands: one more whenever any of them changes. COMMANDS in jvm.rs is the same number. */
-    private static final int COMMANDS = 12;
+    private static final int COMMANDS = 13;
 
     private final Reports reports = new Reports(System.out);
     private final Map<String, Client> clients = new LinkedHashMap<>();

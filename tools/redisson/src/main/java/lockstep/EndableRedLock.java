@@ -11,7 +11,7 @@ final class EndableRedLock extends RedissonRedLock {
 
     @Override
     protected int failedLocksLimit() {
-        CallThread.endIfAsked();
+        CallThread.attempt();
         return super.failedLocksLimit();
     }
 }
