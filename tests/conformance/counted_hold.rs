@@ -108,6 +108,20 @@ pub const RECEIPT_STORED: WrongRule = WrongRule {
     caught_by: "keys on n1",
 };
 
+pub const EXECUTED_AGAIN: WrongRule = WrongRule {
+    rule: "a release that is sent again is executed again",
+    right: "local replied = redis.call('get', receipt)",
+    instead: "local replied = false",
+    caught_by: "reply",
+};
+
+pub const PARTIAL_LEAVES_NO_RECEIPT: WrongRule = WrongRule {
+    rule: "a partial release leaves no receipt",
+    right: "redis.call('set', receipt, 0, 'px', receipt_lease_ms)",
+    instead: "",
+    caught_by: "reply",
+};
+
 pub const ALWAYS_WAS_HELD: WrongRule = WrongRule {
     rule: "it always answers that there was a lock",
     right: "  return 0\n",

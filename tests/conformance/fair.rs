@@ -10,7 +10,7 @@ use lockstep_sim::replay::{Player, ServerConnection, suited};
 use lockstep_tests::refused_release::refused_release;
 use lockstep_tests::servers::{TestServer, for_every_version_at_once, on_every_server};
 
-use crate::counted_hold::{LEASE_NOT_RENEWED, REENTRY_DOES_NOT_COUNT};
+use crate::counted_hold::{EXECUTED_AGAIN, LEASE_NOT_RENEWED, PARTIAL_LEAVES_NO_RECEIPT, REENTRY_DOES_NOT_COUNT};
 use crate::histories::{assert_agrees, random_histories_of};
 use crate::kinds::{KindProofs, WrongScript};
 use crate::{holder, lease};
@@ -25,7 +25,7 @@ pub const PROOFS: KindProofs = KindProofs {
     has_every_fault: false,
 };
 
-const WRONG: [WrongScript; 22] = [
+const WRONG: [WrongScript; 24] = [
     WrongScript {
         script: "fair/acquire",
         rule: "taken past the first in the queue",
@@ -67,6 +67,8 @@ const WRONG: [WrongScript; 22] = [
         caught_by: "keys on n1",
     },
     REENTRY_DOES_NOT_COUNT.of("fair/acquire", "fair-reentry-and-partial-release"),
+    EXECUTED_AGAIN.of("fair/release", "fair-reentry-and-partial-release"),
+    PARTIAL_LEAVES_NO_RECEIPT.of("fair/release", "fair-reentry-and-partial-release"),
     WrongScript {
         script: "fair/acquire",
         rule: "whoever asks again goes to the end of the queue",

@@ -12,8 +12,9 @@ use lockstep_sim::replay::ServerConnection;
 use lockstep_tests::servers::{TestServer, on_every_server};
 
 use crate::counted_hold::{
-    ALWAYS_WAS_HELD, DELETED_TOO_EARLY, LEASE_NOT_RENEWED, NO_REENTRY, NOTHING_PUBLISHED, REENTRY_DOES_NOT_COUNT,
-    REENTRY_KEEPS_TTL, RELEASED_BY_ANY, TAKEN_FROM_ANOTHER, TTL_IN_SECONDS,
+    ALWAYS_WAS_HELD, DELETED_TOO_EARLY, EXECUTED_AGAIN, LEASE_NOT_RENEWED, NO_REENTRY, NOTHING_PUBLISHED,
+    PARTIAL_LEAVES_NO_RECEIPT, REENTRY_DOES_NOT_COUNT, REENTRY_KEEPS_TTL, RELEASED_BY_ANY, TAKEN_FROM_ANOTHER,
+    TTL_IN_SECONDS,
 };
 use crate::histories::random_histories_of;
 use crate::kinds::{KindProofs, WrongScript};
@@ -44,7 +45,7 @@ const fn wrong(
     WrongScript { script, rule, right, instead, scenario, caught_by }
 }
 
-const WRONG: [WrongScript; 22] = [
+const WRONG: [WrongScript; 24] = [
     TAKEN_FROM_ANOTHER.of(WITH_TOKEN, TWO),
     NO_REENTRY.of(WITH_TOKEN, TWO),
     REENTRY_DOES_NOT_COUNT.of(WITH_TOKEN, TWO),
@@ -115,6 +116,8 @@ const WRONG: [WrongScript; 22] = [
     RELEASED_BY_ANY.of("fenced/release", "fenced-force-release"),
     DELETED_TOO_EARLY.of("fenced/release", TWO),
     NOTHING_PUBLISHED.of("fenced/release", TWO),
+    EXECUTED_AGAIN.of("fenced/release", TWO),
+    PARTIAL_LEAVES_NO_RECEIPT.of("fenced/release", TWO),
     wrong(
         "fenced/release",
         "the counter is deleted with the lock",

@@ -11,6 +11,7 @@ use lockstep_tests::servers::{TestServer, for_every_version_at_once, on_every_se
 use lockstep_tests::slot_cluster::SlotCluster;
 use redis::Value;
 
+use crate::counted_hold::{EXECUTED_AGAIN, PARTIAL_LEAVES_NO_RECEIPT};
 use crate::histories::random_histories_of;
 use crate::kinds::{KindProofs, WrongScript};
 use crate::{holder, lease};
@@ -54,7 +55,7 @@ fn a_reader_is_renewed_while_its_slot_is_moved_if_the_name_of_its_lock_has_a_has
     });
 }
 
-const WRONG: [WrongScript; 23] = [
+const WRONG: [WrongScript; 28] = [
     WrongScript {
         script: "read_write/read_acquire",
         rule: "a reader enters beside a writer",
@@ -199,6 +200,11 @@ const WRONG: [WrongScript; 23] = [
         scenario: "read-write-writer-enters-again",
         caught_by: "keys on n1",
     },
+    EXECUTED_AGAIN.of("read_write/read_release", "read-write-readers-share"),
+    PARTIAL_LEAVES_NO_RECEIPT.of("read_write/read_release", "read-write-readers-share"),
+    EXECUTED_AGAIN.of("read_write/write_release", "read-write-writer-enters-again"),
+    PARTIAL_LEAVES_NO_RECEIPT.of("read_write/write_release", "read-write-writer-enters-again"),
+    EXECUTED_AGAIN.of("read_write/write_release_told", "read-write-downgrade-wakes-readers"),
     WrongScript {
         script: "read_write/read_renew",
         rule: "the holds are not renewed",

@@ -8,9 +8,10 @@ use lockstep_redis::{Call, Names, ReleaseReceipt, Scripts};
 use lockstep_tests::servers::on_every_server;
 
 use crate::counted_hold::{
-    self, ALWAYS_WAS_HELD, CountedHoldCalls, DELETED_TOO_EARLY, KEY_STAYS, LEASE_NOT_RENEWED, LOST_LOCK_CREATED_AGAIN,
-    NO_REENTRY, NOTHING_PUBLISHED, PARTIAL_RELEASE_KEEPS_TTL, RECEIPT_STORED, REENTRY_DOES_NOT_COUNT,
-    REENTRY_KEEPS_TTL, RELEASED_BY_ANY, RENEWED_FOR_ANY, TAKEN_FROM_ANOTHER, TTL_IN_SECONDS, prove,
+    self, ALWAYS_WAS_HELD, CountedHoldCalls, DELETED_TOO_EARLY, EXECUTED_AGAIN, KEY_STAYS, LEASE_NOT_RENEWED,
+    LOST_LOCK_CREATED_AGAIN, NO_REENTRY, NOTHING_PUBLISHED, PARTIAL_LEAVES_NO_RECEIPT, PARTIAL_RELEASE_KEEPS_TTL,
+    RECEIPT_STORED, REENTRY_DOES_NOT_COUNT, REENTRY_KEEPS_TTL, RELEASED_BY_ANY, RENEWED_FOR_ANY, TAKEN_FROM_ANOTHER,
+    TTL_IN_SECONDS, prove,
 };
 use crate::histories::random_histories_of;
 use crate::kinds::{KindProofs, WrongScript};
@@ -26,7 +27,7 @@ pub const PROOFS: KindProofs = KindProofs {
     has_every_fault: true,
 };
 
-const WRONG: [WrongScript; 21] = [
+const WRONG: [WrongScript; 23] = [
     TAKEN_FROM_ANOTHER.of("reentrant/acquire", "two-clients-one-node"),
     NO_REENTRY.of("reentrant/acquire", "reentry-and-partial-release"),
     REENTRY_DOES_NOT_COUNT.of("reentrant/acquire", "reentry-and-partial-release"),
@@ -54,6 +55,8 @@ const WRONG: [WrongScript; 21] = [
     RELEASED_BY_ANY.of("reentrant/release", "foreign-release"),
     DELETED_TOO_EARLY.of("reentrant/release", "reentry-and-partial-release"),
     PARTIAL_RELEASE_KEEPS_TTL.of("reentrant/release", "reentry-and-partial-release"),
+    EXECUTED_AGAIN.of("reentrant/release", "reentry-and-partial-release"),
+    PARTIAL_LEAVES_NO_RECEIPT.of("reentrant/release", "reentry-and-partial-release"),
     NOTHING_PUBLISHED.of("reentrant/release", "two-clients-one-node"),
     WrongScript {
         script: "reentrant/release",

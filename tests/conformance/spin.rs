@@ -8,9 +8,9 @@ use lockstep_redis::{Call, Names, ReleaseReceipt, Scripts};
 use lockstep_tests::servers::on_every_server;
 
 use crate::counted_hold::{
-    self, CountedHoldCalls, DELETED_TOO_EARLY, KEY_STAYS, LEASE_NOT_RENEWED, LOST_LOCK_CREATED_AGAIN,
-    PARTIAL_RELEASE_KEEPS_TTL, RECEIPT_STORED, REENTRY_DOES_NOT_COUNT, REENTRY_KEEPS_TTL, RELEASED_BY_ANY,
-    RENEWED_FOR_ANY, TTL_IN_SECONDS, prove,
+    self, CountedHoldCalls, DELETED_TOO_EARLY, EXECUTED_AGAIN, KEY_STAYS, LEASE_NOT_RENEWED, LOST_LOCK_CREATED_AGAIN,
+    PARTIAL_LEAVES_NO_RECEIPT, PARTIAL_RELEASE_KEEPS_TTL, RECEIPT_STORED, REENTRY_DOES_NOT_COUNT, REENTRY_KEEPS_TTL,
+    RELEASED_BY_ANY, RENEWED_FOR_ANY, TTL_IN_SECONDS, prove,
 };
 use crate::histories::random_histories_of;
 use crate::kinds::{KindProofs, WrongScript};
@@ -26,7 +26,7 @@ pub const PROOFS: KindProofs = KindProofs {
     has_every_fault: false,
 };
 
-const WRONG: [WrongScript; 18] = [
+const WRONG: [WrongScript; 20] = [
     WrongScript {
         script: "spin/acquire",
         rule: "taken although another holder has it",
@@ -52,6 +52,8 @@ const WRONG: [WrongScript; 18] = [
     RELEASED_BY_ANY.of("spin/release", "spin-foreign-release"),
     DELETED_TOO_EARLY.of("spin/release", "spin-reentry-and-partial-release"),
     PARTIAL_RELEASE_KEEPS_TTL.of("spin/release", "spin-reentry-and-partial-release"),
+    EXECUTED_AGAIN.of("spin/release", "spin-reentry-and-partial-release"),
+    PARTIAL_LEAVES_NO_RECEIPT.of("spin/release", "spin-reentry-and-partial-release"),
     KEY_STAYS.of("spin/release", "spin-two-clients-one-node"),
     RELEASED_BY_ANY.of("spin/release_without_receipt", "spin-late-release-without-receipts"),
     WrongScript {

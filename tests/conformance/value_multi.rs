@@ -10,6 +10,7 @@ use lockstep_sim::replay::ServerConnection;
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::servers::{START_MS, TestServer, on_every_server};
 
+use crate::counted_hold::EXECUTED_AGAIN;
 use crate::histories::random_histories_of;
 use crate::kinds::{KindProofs, WrongScript};
 use crate::{holder, lease};
@@ -72,7 +73,7 @@ const fn wrong(
     WrongScript { script, rule, right, instead, scenario, caught_by }
 }
 
-const WRONG: [WrongScript; 46] = [
+const WRONG: [WrongScript; 48] = [
     wrong(
         WAITING,
         "taken although another holder has it",
@@ -239,6 +240,14 @@ const WRONG: [WrongScript; 46] = [
         ),
         PERSISTED,
         "keys on n1",
+    ),
+    EXECUTED_AGAIN.of(RELEASE, TWO),
+    wrong(
+        RELEASE,
+        "a release leaves no receipt",
+        ("redis.call('set', receipt, is_over and 1 or 0, 'px', receipt_lease_ms)", ""),
+        TWO,
+        "reply",
     ),
     wrong(
         RELEASE,

@@ -12,6 +12,9 @@ use super::redisson::{ClientTimes, Deployment, RedissonProgram, asks_once};
 pub enum TargetProgram {
     /// Our own scripts.
     Scripts(Scripts),
+    /// The same, where clients of an atomic network send each release once more that has left a receipt, as if its reply had been
+    /// lost: the reply is to be the same, and nothing else may change.
+    ScriptsSentAgain(Scripts),
     /// Real Redisson, of one version.
     Redisson(RedissonProgram),
 }
@@ -56,17 +59,19 @@ impl TargetProgram {
             Self::Redisson(_) if config.faults.slow_reply > 0 => {
                 Lease::from_ms(ClientTimes::RECEIPT_BESIDE_LATE_REPLIES_MS)
             }
-            Self::Redisson(_) | Self::Scripts(_) => None,
+            Self::Redisson(_) | Self::Scripts(_) | Self::ScriptsSentAgain(_) => None,
         }
     }
 
     /// The scripts by which the requests of this program are understood.
     pub fn scripts(&self, config: &Config) -> Scripts {
         match self {
-            Self::Scripts(scripts) if config.cluster.channels == Channels::Sharded => {
+            Self::Scripts(scripts) | Self::ScriptsSentAgain(scripts)
+                if config.cluster.channels == Channels::Sharded =>
+            {
                 scripts.clone().publishing_in_shards()
             }
-            Self::Scripts(scripts) => scripts.clone(),
+            Self::Scripts(scripts) | Self::ScriptsSentAgain(scripts) => scripts.clone(),
             Self::Redisson(_) => Scripts::built_in(),
         }
     }

@@ -112,6 +112,7 @@ impl Player {
         };
         let target: Box<dyn Target> = match target {
             TargetProgram::Scripts(_) => Box::new(ScriptClients::new(config, translate()?)),
+            TargetProgram::ScriptsSentAgain(_) => Box::new(ScriptClients::new(config, translate()?).sending_again()),
             TargetProgram::Redisson(program) => {
                 Box::new(RedissonClients::new(config, translate()?, &program, (server, START_MS))?)
             }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lockstep_model::Happening;
 use lockstep_model::config::{Channels, WaitRule};
 use lockstep_model::trace::{NodeRole, NodeState, Trace};
-use lockstep_model::{Action, Config};
+use lockstep_model::{Action, Config, Reply};
 use redis::Cmd;
 
 use super::contract::Target;
@@ -38,6 +38,8 @@ pub struct ScriptClients {
     renewing: Option<(u8, WaitConnection)>,
     /// The node that executed a request last.
     executed_by: usize,
+    /// Whether each release that has left a receipt is sent once more.
+    sends_again: bool,
 }
 
 impl ScriptClients {
@@ -57,7 +59,16 @@ impl ScriptClients {
             waiting: BTreeMap::new(),
             renewing: None,
             executed_by: 0,
+            sends_again: false,
         }
+    }
+
+    /// The same, where each release that has left a receipt is sent once more ([`TargetProgram::ScriptsSentAgain`]).
+    ///
+    /// [`TargetProgram::ScriptsSentAgain`]: crate::replay::TargetProgram::ScriptsSentAgain
+    #[must_use]
+    pub fn sending_again(self) -> Self {
+        Self { sends_again: true, ..self }
     }
 }
 
@@ -167,6 +178,11 @@ impl ScriptClients {
             self.renewing = Some((client, self.ask_to_wait(node, (step, words, request), testbed)?));
         } else {
             let (call, follow_up) = (request.call.evalsha(), request.follow_up.clone());
+            let has_receipt = matches!(step.step.answer, Reply::Released | Reply::StillHeld) && follow_up.is_some();
+            if self.sends_again && has_receipt {
+                let (words, request) = (words.clone(), request.clone());
+                testbed.queue(node, call.clone(), Expected::Reply { at: step.place(), words, request });
+            }
             testbed.queue(node, call, Expected::Reply { at: step.place(), words, request });
             if let Some(command) = follow_up {
                 testbed.queue(node, command, Expected::Anything);
