@@ -102,11 +102,13 @@ impl<Q: InFlight> Process<'_, Q> {
     /// this round is not renewed.
     pub(crate) fn round_failed(&mut self, batch: RenewalBatch) {
         match self.config.protocol.failed_renewal {
-            FailedRenewal::Retry if self.config.has_timer_per_thread() => self.rearm_each(batch),
+            FailedRenewal::Retry | FailedRenewal::Release if self.config.has_timer_per_thread() => {
+                self.rearm_each(batch)
+            }
             FailedRenewal::Forget if self.config.has_timer_per_thread() => {
                 batch.threads().for_each(|thread| self.forget_renewals(thread));
             }
-            FailedRenewal::Retry | FailedRenewal::Forget => self.renewal_failed(),
+            FailedRenewal::Retry | FailedRenewal::Release | FailedRenewal::Forget => self.renewal_failed(),
         }
     }
 

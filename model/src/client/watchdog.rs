@@ -67,7 +67,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A renewal has no answer.
     pub(crate) fn renewal_failed(&mut self) {
         match self.config.protocol.failed_renewal {
-            FailedRenewal::Retry => self.rearm(false),
+            FailedRenewal::Retry | FailedRenewal::Release => self.rearm(false),
             // What was forgotten keeps no other timer from firing.
             FailedRenewal::Forget if self.adds_timers() => self.forget_every_renewal(),
             FailedRenewal::Forget => {

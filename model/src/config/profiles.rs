@@ -27,6 +27,9 @@ pub enum Profile {
     /// node-redlock 5 on one server, by `using`.
     #[serde(rename = "redlock-5")]
     Redlock5,
+    /// node-redlock 4 on one server, and an application that calls `extend`.
+    #[serde(rename = "redlock-4")]
+    Redlock4,
     /// redsync 4 on one server.
     #[serde(rename = "redsync-4")]
     Redsync4,
@@ -46,7 +49,7 @@ pub enum Profile {
 
 impl Profile {
     /// Every profile.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Redisson315,
         Self::Redisson343,
         Self::Redisson352,
@@ -55,6 +58,7 @@ impl Profile {
         Self::Lockstep,
         Self::RedisPy8,
         Self::Redlock5,
+        Self::Redlock4,
         Self::Redsync4,
         Self::Redislock010,
         Self::Shedlock7,
@@ -72,6 +76,7 @@ impl Profile {
             Self::Lockstep => "lockstep",
             Self::RedisPy8 => "redis-py-8",
             Self::Redlock5 => "redlock-5",
+            Self::Redlock4 => "redlock-4",
             Self::Redsync4 => "redsync-4",
             Self::Redislock010 => "redislock-0.10",
             Self::Shedlock7 => "shedlock-7",
@@ -90,10 +95,8 @@ impl Profile {
             Self::Redisson47 => "runs of Redisson 4.7.0",
             Self::Lockstep => "this project's own client",
             Self::RedisPy8 => "the source of redis-py 8.0.0: `redis/lock.py`, commit 34817ce2",
-            Self::Redlock5 => {
-                "the source of node-redlock 5.0.0-beta: `src/index.ts`, commit afe5cf92; 4.2.0 has the same rules on one \
-                 server while no extension fails (docs/facts/libraries.md#node-redlock-4)"
-            }
+            Self::Redlock5 => "the source of node-redlock 5.0.0-beta: `src/index.ts`, commit afe5cf92",
+            Self::Redlock4 => "runs of node-redlock 4.2.0 as npm has it, and its source: `redlock.js`",
             Self::Redsync4 => "the source of redsync 4: `mutex.go`, commit 5560bd2d",
             Self::Redislock010 => "the source of bsm/redislock 0.10: `*.lua`, commit 76760bd8",
             Self::Shedlock7 => {
@@ -107,7 +110,7 @@ impl Profile {
     /// Whether its library tells an application how long a grant is valid. Of one that is answered later than that, redsync gives
     /// back the lock, and node-redlock 5 returns it (docs/facts/libraries.md#node-redlock).
     pub const fn tells_validity(self) -> bool {
-        matches!(self, Self::Redlock5 | Self::Redsync4)
+        matches!(self, Self::Redlock5 | Self::Redlock4 | Self::Redsync4)
     }
 
     /// Whether it is of a library whose lock is one key with a value, by which a release finds its own
@@ -122,6 +125,7 @@ impl Profile {
             | Self::Lockstep => false,
             Self::RedisPy8
             | Self::Redlock5
+            | Self::Redlock4
             | Self::Redsync4
             | Self::Redislock010
             | Self::Shedlock7
@@ -140,6 +144,7 @@ impl Profile {
             Self::Lockstep
             | Self::RedisPy8
             | Self::Redlock5
+            | Self::Redlock4
             | Self::Redsync4
             | Self::Redislock010
             | Self::Shedlock7
@@ -159,13 +164,15 @@ impl Profile {
         Some(older.max_by_key(|(version, _)| *version).map_or(Self::Redisson315, |(_, profile)| profile))
     }
 
-    /// The profile of another library, by its name with any version or without one: `redlock-4`, `redis-py`. `None`: it has none.
+    /// The profile of another library, by its name with any version or without one: `redlock-4.2.0`, `redis-py`. `None`: it has none.
     pub fn of_library(word: &str) -> Option<Self> {
         let is_meant = |profile: &Self| {
             let library = profile.name().rsplit_once('-').map(|(library, _)| library);
             let version = library.and_then(|library| word.strip_prefix(library));
             version.is_some_and(|version| version.is_empty() || version.starts_with('-'))
         };
-        Self::ALL.into_iter().filter(|profile| profile.is_of_one_key()).find(is_meant)
+        let of_version = |profile: &&Self| word.strip_prefix(profile.name()).is_some_and(|rest| rest.starts_with('.'));
+        let named: Vec<_> = Self::ALL.into_iter().filter(|one| one.is_of_one_key()).filter(is_meant).collect();
+        named.iter().find(of_version).or(named.first()).copied()
     }
 }

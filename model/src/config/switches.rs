@@ -282,6 +282,10 @@ pub enum FailedRenewal {
     Retry,
     /// Drop the entry: the lock is never renewed again (Redisson 2021).
     Forget,
+    /// Send a release by the value of the grant, for whose answer nobody waits, and try again in the next period: the holder goes on,
+    /// and the lock may be free (node-redlock 4, docs/facts/libraries.md#node-redlock-4). In an atomic network that release finds what
+    /// the renewal found, and changes nothing.
+    Release,
 }
 
 /// For how long a lock object remembers the lease that a granted call has named (docs/facts/redisson.md#explicit-lease).

@@ -22,7 +22,7 @@ pub struct SwitchValue {
 
 /// Every value of every switch that a rule reads where somebody gets an answer. The others are read where time passes or
 /// messages wait (`lag`, `ttls`, `delay`, `failover_within`): they bound when something happens, not what.
-pub const SWITCH_VALUES: [SwitchValue; 24] = [
+pub const SWITCH_VALUES: [SwitchValue; 25] = [
     SwitchValue {
         switch: "replicas_leave",
         value: "one-by-one",
@@ -151,6 +151,13 @@ pub const SWITCH_VALUES: [SwitchValue; 24] = [
         value: "forget",
         shown_by: (ActionKind::Renew, ReplyKind::Unreachable),
         is_set: |config| config.protocol.failed_renewal == FailedRenewal::Forget,
+    },
+    SwitchValue {
+        switch: "failed_renewal",
+        value: "release",
+        // The renewal's, and an acquire's as well: no answer tells them apart.
+        shown_by: (ActionKind::Abandon, ReplyKind::Unknown),
+        is_set: |config| config.protocol.failed_renewal == FailedRenewal::Release,
     },
     SwitchValue {
         switch: "promote",

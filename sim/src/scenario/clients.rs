@@ -318,5 +318,5 @@ const INTERRUPTED_WAITERS: [(&str, InterruptedWaiter); 2] =
 const ROLES: [(&str, ClientRole); 3] =
     [("both", ClientRole::Both), ("reader", ClientRole::Reader), ("writer", ClientRole::Writer)];
 const SUBSCRIBE_TO: [(&str, SubscribeTo); 2] = [("master", SubscribeTo::Master), ("replica", SubscribeTo::Replica)];
-const FAILED_RENEWALS: [(&str, FailedRenewal); 2] =
-    [("retry", FailedRenewal::Retry), ("forget", FailedRenewal::Forget)];
+const FAILED_RENEWALS: [(&str, FailedRenewal); 3] =
+    [("retry", FailedRenewal::Retry), ("forget", FailedRenewal::Forget), ("release", FailedRenewal::Release)];

@@ -1,7 +1,7 @@
 //! Which keys and values are not modelled beside each other yet, although each of them is: for `lockstep explain S008`.
 
 /// Each what, and beside what.
-pub const COMBINATIONS: [&str; 29] = [
+pub const COMBINATIONS: [&str; 31] = [
     "clock_jump together with wait_for or min_replicas",
     "a clock_jump backwards together with fsync = \"everysec\" or pause_node",
     "clock_jump or vanish_key together with the receipts of a split network, where a request may be sent again",
@@ -38,6 +38,8 @@ pub const COMBINATIONS: [&str; 29] = [
      \"redisson-3.43\"), or a profile that is not redisson-3.43, 3.52, 4.3 or 4.7",
     "stops_at = \"validity\" together with named_lease, reentry_lease, hold_for_ever or after_refusal = \"ask-if-held\"",
     "after_refusal = \"ask-if-held\" together with another lock than one over several values",
+    "failed_renewal = \"release\" together with another lock than the plain one",
+    "profile = \"redlock-4\" together with requests that are sent again",
     "interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps",
     "move_slot together with a lock of several parts or masters, with replicas and a lock that has a queue, readers or \
      fencing tokens, mode = \"split\", names = 2, subscribe_to = \"replica\", replicas = 2, wait_for, min_replicas, \

@@ -1,10 +1,32 @@
 //! Contradictions in how clients renew.
 
-use lockstep_model::config::{ClientSettings, NetworkMode, RenewalTimer};
+use lockstep_model::config::{ClientSettings, FailedRenewal, NetworkMode, RenewalTimer};
 use lockstep_model::limits::MAX_RENEWAL_PERIOD;
 
 use super::contradiction::Contradiction;
 use super::parts::{Parts, Sections};
+use super::places::SettingsPlace;
+
+/// A release that follows a renewal which has failed.
+fn note_release(parts: &Parts, place: &SettingsPlace<'_, '_>, sections: &Sections<'_>) {
+    let frees = |own: &ClientSettings| own.protocol.failed_renewal == FailedRenewal::Release;
+    if place.protocol.span_of("failed_renewal").is_none() || !place.said.as_ref().is_some_and(frees) {
+        return;
+    }
+    if let Some(kind) = parts.lock
+        && !kind.facts().value.is_there()
+    {
+        let reason = "a client that frees its lock when a renewal has failed is modelled for the plain lock only";
+        Contradiction::not_yet(place.protocol, "failed_renewal", reason)
+            .note("use failed_renewal = \"retry\", or lock = \"plain\"");
+    }
+    if parts.network.is_some_and(|network| network.mode == NetworkMode::Atomic) {
+        let reason = "in an atomic network that release is refused as the renewal was, and changes nothing";
+        Contradiction::of(place.protocol, "failed_renewal", reason)
+            .with(sections.network.span_of("mode"), "request and answer are one step")
+            .note("use failed_renewal = \"retry\", or mode = \"split\" in [network]");
+    }
+}
 
 /// Records every contradicting pair.
 pub(super) fn note(parts: &Parts, sections: &Sections<'_>) {
@@ -23,6 +45,7 @@ pub(super) fn note(parts: &Parts, sections: &Sections<'_>) {
                 .with(sections.network.span_of("mode"), "here each timer may have a renewal under way")
                 .note("use renewal_timer = \"shared\", or mode = \"atomic\" in [network]");
         }
+        note_release(parts, &place, sections);
         let is_long = |own: &ClientSettings| own.renew_every.is_some_and(|period| period > MAX_RENEWAL_PERIOD);
         if place.said.as_ref().is_some_and(|own| multiply(own) && is_long(own)) {
             let reason = format!("renewal timers that multiply have a period of at most {MAX_RENEWAL_PERIOD} ticks");

@@ -36,6 +36,7 @@ const BUDGET: &[&str] = &["1", "1", "2"];
 const OF_ONE_KEY: &[&str] = &[
     "\"redis-py-8\"",
     "\"redlock-5\"",
+    "\"redlock-4\"",
     "\"redsync-4\"",
     "\"redislock-0.10\"",
     "\"shedlock-7\"",
@@ -291,7 +292,9 @@ pub(super) const ROWS: &[DrawnKey] = &[
     row("receipts", &["true"], 100, |said| said.shares() && said.is("profile", "\"redisson-3.15\"")),
     row("vanish_receipts", BUDGET, 20, |said| said.is_split() && said.can_leave_receipts() && said.has_receipts()),
     row("resend", &["\"none\""], 10, |_| true),
-    row("resend", &["\"release\"", "\"all\"", "\"all\""], 60, Said::is_split),
+    row("resend", &["\"release\"", "\"all\"", "\"all\""], 60, |said| {
+        said.is_split() && !said.is("profile", "\"redlock-4\"")
+    }),
     row("refused_call", &["\"throw\"", "\"retry\"", "\"retry\""], 40, |said| {
         said.is_split() && said.has("resend") && !said.is("resend", "\"none\"") && !said.has("fencing")
     }),
@@ -337,6 +340,9 @@ pub(super) const ROWS: &[DrawnKey] = &[
     }),
     row("answered_receipt", &["\"delete\"", "\"keep\""], 20, |said| said.is_split() && said.has_receipts()),
     row("failed_renewal", &["\"retry\"", "\"forget\""], 20, |said| said.has("renew_every")),
+    row("failed_renewal", &["\"release\"", "\"retry\""], 50, |said| {
+        said.has("renew_every") && said.is_split() && said.is("lock", "\"plain\"")
+    }),
     row("registration", &["\"before-answer\"", "\"unordered\""], 30, |said| said.is_split() && said.has("renew_every")),
     row("stale_renewal", &["\"believe\"", "\"ignore\""], 30, |said| said.is_split() && said.has("renew_every")),
     row("interrupted_acquire", &["\"keep\"", "\"release\"", "\"renew\""], 50, |said| {

@@ -1,6 +1,7 @@
 //! How many effects, tokens and abandoned requests there can be, and for how many a world of this scenario has room.
 
 use crate::config::sections::{Config, Ttls};
+use crate::config::switches::FailedRenewal;
 use crate::limits::{EFFECTS_UNDER_WAY, FEW_TOKENS, MAX_EFFECTS_UNDER_WAY, MAX_TOKENS, RECEIPTS};
 use crate::notes::Capacity;
 
@@ -59,7 +60,10 @@ impl Config {
         let faults = &self.faults;
         let by_fault = faults.interrupt.saturating_add(faults.pause_client).saturating_add(faults.deaths_of_nodes());
         let is_late = self.some_client(|own| own.network.can_outlast(own.calls));
-        let most = if is_late || self.can_stall_writes() { u8::MAX } else { by_fault.saturating_add(1) };
+        // Each renewal that fails may be followed by a release that nobody waits for.
+        let frees = self.some_client(|own| own.protocol.failed_renewal == FailedRenewal::Release);
+        let is_any = is_late || frees || self.can_stall_writes();
+        let most = if is_any { u8::MAX } else { by_fault.saturating_add(1) };
         most.min(self.room_for(Capacity::LateRequests))
     }
 

@@ -5,10 +5,10 @@ use crate::client::calls::{Answered, Sending};
 use crate::client::requests::{BroughtLease, InFlight, Request, Slot, Stage, Verb};
 use crate::client::state::Phase;
 use crate::config::calls::RequestId;
-use crate::config::switches::WaitAfter;
+use crate::config::switches::{FailedRenewal, WaitAfter};
 use crate::locks::contract::Requester;
 use crate::locks::holder::Holder;
-use crate::notes::Happening;
+use crate::notes::{Capacity, Happening};
 use crate::reply::Reply;
 use crate::world::context::Context;
 use crate::world::layout::Layout;
@@ -58,6 +58,9 @@ impl<Y: Layout> Context<'_, Y> {
         let granted = Requester { holder, value };
         self.note_refusal(holder, &answered);
         let (reply, leads_to) = self.process(client, |process| process.answer(slot))?;
+        if answered.verb == Verb::Renew && reply != Reply::Renewed {
+            self.release_after_failed_renewal(granted)?;
+        }
         if !matches!(leads_to, Answered::MustRelease | Answered::Failed) {
             self.note_renewed(reply, granted);
         }
@@ -140,7 +143,31 @@ impl<Y: Layout> Context<'_, Y> {
         self.close_wait_of(holder, &request);
         let told = self.process(client, |process| process.abandon(slot, request))?;
         self.note_refusal_without_answer(holder, told);
+        if request.verb == Verb::Renew {
+            self.release_after_failed_renewal(Requester { holder, value: request.value })?;
+        }
         Some(told)
+    }
+
+    /// A renewal has failed, and the client takes its lock for lost: it sends a release, for whose answer nobody waits
+    /// ([`FailedRenewal::Release`]). Of a hold that is given up no value is stored that it could find.
+    fn release_after_failed_renewal(&mut self, granted: Requester) -> Option<()> {
+        let holder = granted.holder;
+        let (client, own) = (holder.client(), self.config.of_client(holder.client()));
+        if own.protocol.failed_renewal != FailedRenewal::Release || self.world.thread(holder).holds() == 0 {
+            return Some(());
+        }
+        let Some(node) = self.world.reachable(client) else { return Some(()) };
+        let requests = self.world.requests(client);
+        let free = Slot::late(self.config.late_requests()).iter().find(|slot| requests.get(**slot).is_none());
+        let Some(&slot) = free else {
+            self.notes.exceeded(Capacity::LateRequests);
+            return None;
+        };
+        let sending = self.sending(granted, Verb::Release, node);
+        self.process(client, |process| process.send(holder.thread(), slot, Verb::Release, sending))?;
+        self.slot_mut(client, slot)?.as_mut()?.await_nothing();
+        Some(())
     }
 
     /// A request never reaches its node.

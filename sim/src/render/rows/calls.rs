@@ -404,6 +404,7 @@ impl Narrator<'_> {
             Reply::Unreachable => {
                 let then = match self.own().protocol.failed_renewal {
                     FailedRenewal::Retry => "the watchdog will try again",
+                    FailedRenewal::Release => "the client cannot send a release, and will try again",
                     FailedRenewal::Forget => "the watchdog forgets the lock and never renews it again",
                 };
                 vec![self.one_way(caller, Lane::Node(node), call, format!("{sent}: no answer; {then}")).lost()]
@@ -444,6 +445,7 @@ impl Narrator<'_> {
                 };
                 let then = match self.own().protocol.failed_renewal {
                     FailedRenewal::Retry => "the watchdog will try again",
+                    FailedRenewal::Release => "the client sends a release, which is refused as well",
                     FailedRenewal::Forget => "the watchdog forgets the lock",
                 };
                 self.request(caller, node, call, sent, (says, tone, format!("{answer}; {then}")))
@@ -455,7 +457,9 @@ impl Narrator<'_> {
             }
             other if self.has(Happening::RenewalUnacknowledged) => {
                 let then = match self.own().protocol.failed_renewal {
-                    FailedRenewal::Retry => "the watchdog takes it for failed, and ends its round",
+                    FailedRenewal::Retry | FailedRenewal::Release => {
+                        "the watchdog takes it for failed, and ends its round"
+                    }
                     FailedRenewal::Forget => "the watchdog takes it for failed, and forgets the lock",
                 };
                 let answer = format!("{master} restarts the lease, and too few replicas acknowledge that: {then}");

@@ -188,7 +188,8 @@ impl Narrator<'_> {
             let what = format!("{name} releases the grant");
             self.one_way(caller, Lane::Node(self.asked(client)), verb(Verb::Undo), what)
         };
-        [row].into_iter().chain(self.gives_back(client, slot).then(gives_back)).collect()
+        let freed = self.freed_after_failed_renewal(client, slot);
+        [row].into_iter().chain(self.gives_back(client, slot).then(gives_back)).chain(freed).collect()
     }
 
     /// What an answer leads to that does not end the call, or ends it with an exception although something was executed.
@@ -217,6 +218,19 @@ impl Narrator<'_> {
         let requests = &self.step.state.clients[usize::from(client)].requests;
         let is_refused = matches!(self.step.answer, Reply::TooFewReplicas { .. });
         is_refused && requests.iter().any(|request| request.slot == slot && request.verb == Verb::Undo)
+    }
+
+    /// The release that follows a renewal which has failed, if the step sends one.
+    fn freed_after_failed_renewal(&self, client: u8, slot: Slot) -> Option<Row> {
+        let releases = |requests: &[RequestState]| {
+            requests.iter().filter(|request| request.slot.is_late() && request.verb == Verb::Release).count()
+        };
+        let [before, after] = [self.before, &self.step.state].map(|state| &state.clients[usize::from(client)].requests);
+        let is_sent = slot == Slot::Renewal && releases(after) > releases(before);
+        is_sent.then(|| {
+            let what = format!("{} takes its lock for lost, and sends a release", self.step.lane);
+            self.one_way(self.caller(client, slot), Lane::Node(self.asked(client)), verb(Verb::Release), what)
+        })
     }
 
     pub(super) fn resend(&self, client: u8, slot: Slot) -> Vec<Row> {
@@ -255,7 +269,9 @@ impl Narrator<'_> {
                 )
             }
         };
-        self.alone(self.caller(client, slot), label(self.config, self.step.answer), Tone::Odd, what)
+        let mut rows = self.alone(self.caller(client, slot), label(self.config, self.step.answer), Tone::Odd, what);
+        rows.extend(self.freed_after_failed_renewal(client, slot));
+        rows
     }
 
     pub(super) fn lose_request(&self, client: u8, slot: Slot) -> Vec<Row> {

@@ -142,7 +142,7 @@ impl RequestsInFlight {
     fn keep_given_up(&mut self, client: u8, step: HistoryStep<'_>) {
         let is_new = |slot: &Slot| {
             let key = (client, *slot);
-            request_state(&step.step.state, key).is_some() && request_state(step.before, key).is_none()
+            is_moved(step, key) && request_state(step.before, key).is_none()
         };
         let Some(late) = Slot::LATE.into_iter().find(is_new) else { return };
         let given_up = ClientPart::of(step.step.action).given_up().filter(|(of, _)| *of == client);
@@ -214,6 +214,13 @@ fn is_counted(state: &State, key: RequestKey) -> bool {
 /// Whether this step sends the request: there was none before, or the step sends another one.
 fn is_sent_now(step: HistoryStep<'_>, key: RequestKey) -> bool {
     let is_again = ClientPart::of(step.step.action).renewed() == Some(key);
-    let was_given_up = key.1.is_late() && !is_again;
-    !was_given_up && (is_again || request_state(step.before, key).is_none())
+    is_again || !is_moved(step, key) && request_state(step.before, key).is_none()
+}
+
+/// Whether a request in the slot of a late one is what its caller gives up in this step. Where that is a renewal, a release may be sent beside it
+/// for whose answer nobody waits either.
+fn is_moved(step: HistoryStep<'_>, key: RequestKey) -> bool {
+    let given_up = ClientPart::of(step.step.action).given_up().filter(|(client, _)| *client == key.0);
+    let verb = given_up.and_then(|given_up| request_state(step.before, given_up)).map(|request| request.verb);
+    key.1.is_late() && verb.is_some() && verb == request_state(&step.step.state, key).map(|request| request.verb)
 }

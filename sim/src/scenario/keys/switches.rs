@@ -9,7 +9,7 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "protocol",
         "profile",
         "\"redisson-3.15\", \"redisson-3.43\", \"redisson-3.52\", \"redisson-4.3\", \"redisson-4.7\", \"lockstep\", \"redis-py-8\", \
-         \"redlock-5\", \"redsync-4\", \"redislock-0.10\", \"shedlock-7\" or \"spring-integration-7\"",
+         \"redlock-5\", \"redlock-4\", \"redsync-4\", \"redislock-0.10\", \"shedlock-7\" or \"spring-integration-7\"",
         "\"redisson-4.7\"",
         "the client library whose behaviour is modelled; the other switches override single parts of it. Those that are neither \
          Redisson nor ours have the plain lock only (docs/locks/plain.md#what-libraries-do)",
@@ -105,9 +105,10 @@ pub(super) const KEYS: &[ScenarioKey] = &[
     of_each(key(
         "protocol",
         "failed_renewal",
-        "\"retry\" or \"forget\"",
+        "\"retry\", \"forget\" or \"release\"",
         OF_PROFILE,
-        "what the client does when a renewal has no answer",
+        "what the client does when a renewal has no answer, or an error: it tries again, never renews the lock again, or sends a release of it \
+         and tries again (redlock 4: the plain lock on a split network)",
     )),
     of_each(key(
         "protocol",

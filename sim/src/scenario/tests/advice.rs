@@ -26,8 +26,8 @@ fn a_name_of_redis_or_redisson_leads_to_the_key_or_word_here() {
 #[test]
 fn another_version_of_a_library_leads_to_its_profile() {
     for (written, ours) in [
-        ("redlock-4", "redlock-5"),
-        ("redlock-4.2.0", "redlock-5"),
+        ("redlock-3", "redlock-5"),
+        ("redlock-4.2.0", "redlock-4"),
         ("redsync-3", "redsync-4"),
         ("redis-py", "redis-py-8"),
         ("redislock-0.9.4", "redislock-0.10"),
