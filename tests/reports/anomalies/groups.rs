@@ -158,6 +158,7 @@ pub(super) const GROUPS: [AnomalyGroup; 17] = [
             "slow-reply-outlives-the-lease",
             "plain-slow-reply-outlives-the-lease",
             "plain-redlock-takes-a-late-grant",
+            "plain-redlock-4-extension-fails",
             "resent-acquire-counts-twice",
             "given-up-acquire-is-executed-late",
             "unanswered-ask-is-told-as-refused",

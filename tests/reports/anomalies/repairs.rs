@@ -37,10 +37,11 @@ const ENDS: ScenarioLine = ("protocol", "interrupted_call", "\"ends\"");
 const AWAY_FOR_A_LEASE: ScenarioLine = ("cluster", "restart_after", "4");
 const CHECKED: ScenarioLine = ("protocol", "elapsed_time", "\"checked\"");
 const ALLOWED_FOR: ScenarioLine = ("time", "drift", "1");
+const TRIED_AGAIN: ScenarioLine = ("protocol", "failed_renewal", "\"retry\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 62] = [
+pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 63] = [
     ("redisson-red-failover-of-one-master", &[AT_ONCE]),
     ("redisson-red-late-refusal-after-the-wait", &[BY_ITS_CLOCK]),
     ("redisson-red-release-stops", &[GOES_ON]),
@@ -74,6 +75,7 @@ pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 62] = [
     ("plain-late-release-takes-the-next-grant", &[ONE_PER_ACQUIRE]),
     ("plain-spring-late-copy-of-an-unlock", &[ONE_PER_ACQUIRE]),
     ("plain-redlock-takes-a-late-grant", &[BY_ITS_CLOCK]),
+    ("plain-redlock-4-extension-fails", &[TRIED_AGAIN]),
     ("failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("failover-slower-than-the-lease", &[SOON]),
     ("failover-to-the-fullest-replica", &[AT_ONCE, SOON]),

@@ -83,7 +83,7 @@ pub struct RedissonClients {
     pub(super) interrupted_acquires: BTreeSet<u8>,
     /// The clients whose subscription has ended with a server, and that were not subscribed, nor silent while time passed, since.
     pub(super) lost_subscriptions: BTreeSet<u8>,
-    /// The clients that have subscribed, or were sent a message, while their server executes nothing.
+    /// The clients that have subscribed, or were sent a message, or whose timer has fired, while their server executes nothing.
     pub(super) asks_unreached: BTreeSet<u8>,
     /// The clients that a `WAIT` which the model does not have has told another number of replicas: they read it anew.
     pub(super) forgotten: BTreeSet<u8>,
@@ -366,8 +366,7 @@ impl Target for RedissonClients {
                 if is_woken && self.leave_woken_twice((client, thread), step, testbed) {
                     return Ok(None);
                 }
-                let is_timed = matches!(step.step.action, Action::WakeByTimer { .. });
-                if !is_timed && self.leave_earlier_ask(client, step, testbed) {
+                if self.leave_earlier_ask(client, step, testbed) {
                     return Ok(None);
                 }
                 let asked = usize::from(client);

@@ -78,7 +78,7 @@ impl RedissonClients {
         Ok(())
     }
 
-    /// A waiter that is subscribed, or woken by a message, asks again at once in Redisson. Where its server executed nothing then its call has failed, and a
+    /// A waiter that is subscribed, or woken by a message or its timer, asks again at once in Redisson. Where its server executed nothing then its call has failed, and a
     /// history in which it asks later cannot be followed.
     pub(super) fn leave_earlier_ask(&mut self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) -> bool {
         let server = testbed.servers.index_of(&step.before.clients[usize::from(client)].master);

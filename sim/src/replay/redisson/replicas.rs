@@ -6,7 +6,7 @@
 
 use lockstep_model::client::Phase;
 use lockstep_model::config::{Profile, WaitRule};
-use lockstep_model::trace::{ClientState, client_name};
+use lockstep_model::trace::{ClientState, ThreadState, client_name};
 use lockstep_model::{Action, Config, Reply};
 use redis::Value;
 
@@ -432,7 +432,20 @@ impl RedissonClients {
             }
             None => self.applications.pass_what_is_due(usize::from(client))?,
         }
+        self.note_waiters_that_have_asked(step, testbed);
         Ok(())
+    }
+
+    /// The clocks of a JVM have moved while a server is down, and it may be that of several clients: a waiter of another one whose timer is due at
+    /// this instant has asked as well.
+    fn note_waiters_that_have_asked(&mut self, step: HistoryStep<'_>, testbed: &Testbed) {
+        for (client, state) in (0u8..).zip(&step.before.clients) {
+            let is_due = |thread: &ThreadState| thread.wake_in == Some(0) || thread.may_wake_now;
+            let has_fired = self.applications.is_ahead(client.into()) && state.threads.iter().any(is_due);
+            if has_fired && self.applications.is_down(testbed.servers.index_of(&state.master)) {
+                self.asks_unreached.insert(client);
+            }
+        }
     }
 
     /// A client learns that another server is the master.
