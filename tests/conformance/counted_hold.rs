@@ -115,6 +115,10 @@ pub const EXECUTED_AGAIN: WrongRule = WrongRule {
     caught_by: "reply",
 };
 
+/// The rules of receipts: what breaks them shows where a release is sent again.
+pub const OF_RECEIPTS: [&str; 3] = [EXECUTED_AGAIN.rule, PARTIAL_LEAVES_NO_RECEIPT.rule, LEAVES_NO_RECEIPT];
+pub const LEAVES_NO_RECEIPT: &str = "a release leaves no receipt";
+
 pub const PARTIAL_LEAVES_NO_RECEIPT: WrongRule = WrongRule {
     rule: "a partial release leaves no receipt",
     right: "redis.call('set', receipt, 0, 'px', receipt_lease_ms)",

@@ -10,7 +10,7 @@ use lockstep_sim::replay::ServerConnection;
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::servers::{START_MS, TestServer, on_every_server};
 
-use crate::counted_hold::EXECUTED_AGAIN;
+use crate::counted_hold::{EXECUTED_AGAIN, LEAVES_NO_RECEIPT};
 use crate::histories::random_histories_of;
 use crate::kinds::{KindProofs, WrongScript};
 use crate::{holder, lease};
@@ -244,7 +244,7 @@ const WRONG: [WrongScript; 48] = [
     EXECUTED_AGAIN.of(RELEASE, TWO),
     wrong(
         RELEASE,
-        "a release leaves no receipt",
+        LEAVES_NO_RECEIPT,
         ("redis.call('set', receipt, is_over and 1 or 0, 'px', receipt_lease_ms)", ""),
         TWO,
         "reply",

@@ -12,7 +12,7 @@ use lockstep_tests::at_once::at_once;
 use lockstep_tests::servers::{for_every_version_at_once, servers};
 
 use crate::KINDS;
-use crate::counted_hold::EXECUTED_AGAIN;
+use crate::counted_hold::{EXECUTED_AGAIN, OF_RECEIPTS};
 use crate::histories::{builtin_scenario, can_replay, on};
 use crate::kinds::{KindProofs, WrongScript};
 
@@ -71,8 +71,8 @@ fn not_caught(kind: &KindProofs, wrong: &WrongScript, version: &ServerProgram) -
     let options = FuzzOptions { cases: MOST_CASES, seed: 1 };
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits::none(&stop, &progress);
-    // What a request leads to that is made twice is a rule of the scripts as well.
-    let target = TargetProgram::ScriptsSentAgain(scripts);
+    let is_of_receipts = OF_RECEIPTS.contains(rule);
+    let target = if is_of_receipts { TargetProgram::ScriptsSentAgain(scripts) } else { scripts.into() };
     let found =
         fuzz(&scenario, version, target, options, &limits).unwrap_or_else(|error| panic!("{script}, {rule}: {error}"));
     let by = found.counterexample.map(|(_, difference)| difference.what);

@@ -52,6 +52,8 @@ pub(crate) enum Answered {
     MustSetTtl,
     /// Its caller is told of an exception, whatever was executed.
     Failed,
+    /// A renewal has failed.
+    RenewalFailed,
     /// The receipt of this release is not needed any more.
     DropReceipt {
         /// Its number.
@@ -258,7 +260,7 @@ impl<Q: InFlight> Process<'_, Q> {
                     self.extend_validity_by(thread, &request);
                 }
                 self.hear_renewal(thread, reply, request.is_stale);
-                Answered::Heard
+                if reply == Reply::Renewed { Answered::Heard } else { Answered::RenewalFailed }
             }
         };
         Some((reply, leads_to))

@@ -273,7 +273,7 @@ pub enum MissedRenewal {
     TellHolder,
 }
 
-/// What the client does when a renewal has no answer.
+/// What the client does when a renewal has no answer, or an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -282,9 +282,8 @@ pub enum FailedRenewal {
     Retry,
     /// Drop the entry: the lock is never renewed again (Redisson 2021).
     Forget,
-    /// Send a release by the value of the grant, for whose answer nobody waits, and try again in the next period: the holder goes on,
-    /// and the lock may be free (node-redlock 4, docs/facts/libraries.md#node-redlock-4). In an atomic network that release finds what
-    /// the renewal found, and changes nothing.
+    /// Send a release by the value of the grant, for whose answer nobody waits, and try again in the next period: the holder is not told,
+    /// and the lock may be free (node-redlock 4, which waits for that answer; docs/facts/libraries.md#node-redlock-4).
     Release,
 }
 

@@ -223,7 +223,13 @@ fn of_profile(profile: Profile) -> String {
     let switches = switches.filter(|(key, _)| !not_its_own.contains(key) && !OF_NONE.contains(key));
     let lines = switches.map(|(key, value)| format!("  {key} = {value}\n"));
     let source = paragraph(&format!("Its rules come from {}.", profile.source()));
-    let validity = if profile.tells_validity() {
+    let validity = if profile == Profile::Redlock4 {
+        paragraph(
+            "The library tells how long a grant is valid, and gives back one that is answered later than that. Here it is given back \
+             with `stops_at = \"validity\"` in [clients], by which an application also stops when its time is over; without it every grant is \
+             taken, which this library does not do.",
+        )
+    } else if profile.tells_validity() {
         paragraph(
             "The library tells how long a grant is valid. With `stops_at = \"validity\"` in [clients] an application stops \
              by that, and a grant that is answered later is given back; without it every grant is taken.",

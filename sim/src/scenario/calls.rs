@@ -147,13 +147,6 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                 .note("use refused_call = \"throw\", or remove [resource]");
         }
         note_unanswered_ask(parts, top, &place);
-        let is_redlock = |own: &ClientSettings| own.protocol.profile == Profile::Redlock4;
-        if place.said.as_ref().is_some_and(|own| is_redlock(own) && own.calls.resend == Resend::All) {
-            let reason = "the release after each refused try, by which redlock 4 frees what a lost reply has granted";
-            Contradiction::not_yet(protocol, "resend", reason)
-                .with(protocol.span_of("profile").or(sections.protocol.span_of("profile")), "this is redlock 4")
-                .note("use resend = \"none\", or profile = \"redlock-5\"");
-        }
         if parts.faults.is_some_and(|faults| faults.interrupt == 0) {
             Contradiction::of(
                 protocol,

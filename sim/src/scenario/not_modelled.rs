@@ -38,8 +38,10 @@ pub const COMBINATIONS: [&str; 31] = [
      \"redisson-3.43\"), or a profile that is not redisson-3.43, 3.52, 4.3 or 4.7",
     "stops_at = \"validity\" together with named_lease, reentry_lease, hold_for_ever or after_refusal = \"ask-if-held\"",
     "after_refusal = \"ask-if-held\" together with another lock than one over several values",
-    "failed_renewal = \"release\" together with another lock than the plain one",
-    "profile = \"redlock-4\" together with requests that are sent again",
+    "failed_renewal = \"release\" together with another lock than the plain one, mode = \"atomic\", requests that are sent again \
+     or wait_after = \"every-call\"",
+    "profile = \"redlock-4\" together with renew_every and mode = \"atomic\", with requests that are sent again, or with mode = \"split\" \
+     and a wait_limit other than 0",
     "interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps",
     "move_slot together with a lock of several parts or masters, with replicas and a lock that has a queue, readers or \
      fencing tokens, mode = \"split\", names = 2, subscribe_to = \"replica\", replicas = 2, wait_for, min_replicas, \

@@ -36,7 +36,6 @@ const BUDGET: &[&str] = &["1", "1", "2"];
 const OF_ONE_KEY: &[&str] = &[
     "\"redis-py-8\"",
     "\"redlock-5\"",
-    "\"redlock-4\"",
     "\"redsync-4\"",
     "\"redislock-0.10\"",
     "\"shedlock-7\"",
@@ -66,7 +65,8 @@ pub(super) const ROWS: &[DrawnKey] = &[
     }),
     row("delay", &["0", "\"any\"", "\"any\""], 30, |_| true),
     row("delay", &["1", "2"], 15, Said::is_split),
-    row("profile", OF_ONE_KEY, 20, |said| said.lock().value.is_there()),
+    row("profile", &["\"redlock-4\""], 10, |said| said.lock().value.is_there()),
+    row("profile", OF_ONE_KEY, 20, |said| said.lock().value.is_there() && !said.has("profile")),
     row("profile", OF_PARTS, 60, Said::has_parts),
     row("profile", &["\"lockstep\""], 100, Said::asks_in_rounds),
     row("profile", OF_PARTS, 60, Said::asks_master_locks),

@@ -58,14 +58,12 @@ impl<Y: Layout> Context<'_, Y> {
         let granted = Requester { holder, value };
         self.note_refusal(holder, &answered);
         let (reply, leads_to) = self.process(client, |process| process.answer(slot))?;
-        if answered.verb == Verb::Renew && reply != Reply::Renewed {
-            self.release_after_failed_renewal(granted)?;
-        }
         if !matches!(leads_to, Answered::MustRelease | Answered::Failed) {
             self.note_renewed(reply, granted);
         }
         match leads_to {
             Answered::Heard | Answered::Failed => {}
+            Answered::RenewalFailed => self.release_after_failed_renewal(granted)?,
             Answered::MustRelease => self.send_back(granted, slot, (Verb::Release, lease))?,
             Answered::MustUndo => {
                 self.send_back(granted, Slot::of_thread(thread), (Verb::Undo, BroughtLease::Common))?;
@@ -149,12 +147,12 @@ impl<Y: Layout> Context<'_, Y> {
         Some(told)
     }
 
-    /// A renewal has failed, and the client takes its lock for lost: it sends a release, for whose answer nobody waits
-    /// ([`FailedRenewal::Release`]). Of a hold that is given up no value is stored that it could find.
+    /// A renewal has failed, and its client gives the lock back: it sends a release with the value of the renewal, for whose answer nobody
+    /// waits, whether the thread still holds or not ([`FailedRenewal::Release`]).
     fn release_after_failed_renewal(&mut self, granted: Requester) -> Option<()> {
         let holder = granted.holder;
         let (client, own) = (holder.client(), self.config.of_client(holder.client()));
-        if own.protocol.failed_renewal != FailedRenewal::Release || self.world.thread(holder).holds() == 0 {
+        if own.protocol.failed_renewal != FailedRenewal::Release {
             return Some(());
         }
         let Some(node) = self.world.reachable(client) else { return Some(()) };

@@ -404,7 +404,7 @@ impl Narrator<'_> {
             Reply::Unreachable => {
                 let then = match self.own().protocol.failed_renewal {
                     FailedRenewal::Retry => "the watchdog will try again",
-                    FailedRenewal::Release => "the client cannot send a release, and will try again",
+                    FailedRenewal::Release => "the client will try again",
                     FailedRenewal::Forget => "the watchdog forgets the lock and never renews it again",
                 };
                 vec![self.one_way(caller, Lane::Node(node), call, format!("{sent}: no answer; {then}")).lost()]
@@ -445,7 +445,7 @@ impl Narrator<'_> {
                 };
                 let then = match self.own().protocol.failed_renewal {
                     FailedRenewal::Retry => "the watchdog will try again",
-                    FailedRenewal::Release => "the client sends a release, which is refused as well",
+                    FailedRenewal::Release => "the client will try again",
                     FailedRenewal::Forget => "the watchdog forgets the lock",
                 };
                 self.request(caller, node, call, sent, (says, tone, format!("{answer}; {then}")))

@@ -228,7 +228,7 @@ impl Narrator<'_> {
         let [before, after] = [self.before, &self.step.state].map(|state| &state.clients[usize::from(client)].requests);
         let is_sent = slot == Slot::Renewal && releases(after) > releases(before);
         is_sent.then(|| {
-            let what = format!("{} takes its lock for lost, and sends a release", self.step.lane);
+            let what = format!("{}'s client gives the lock back: it sends a release, and tells nobody", self.step.lane);
             self.one_way(self.caller(client, slot), Lane::Node(self.asked(client)), verb(Verb::Release), what)
         })
     }
@@ -345,7 +345,14 @@ fn whose(request: &RequestState, slot: Slot) -> String {
         Slot::Call1 | Slot::Call2 => format!("{name}'s {}", verb(request.verb)),
         Slot::Renewal => format!("the renewal for {name}"),
         Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => {
-            let how = if request.answer_left.is_some() { "interrupted" } else { "abandoned" };
+            let how = if request.answer_left.is_some() {
+                "interrupted"
+            } else if request.verb == Verb::Release {
+                // Abandoned, or sent after a renewal has failed.
+                "late"
+            } else {
+                "abandoned"
+            };
             format!("{name}'s {how} {}", verb(request.verb))
         }
     }

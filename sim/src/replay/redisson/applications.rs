@@ -228,7 +228,11 @@ impl Applications {
         if closed.is_err() {
             self.jvms.clear();
         }
-        closed
+        match closed {
+            // It is over with its JVM.
+            Err(ReplayError::EndlessCall) => Ok(()),
+            closed => closed,
+        }
     }
 
     pub(super) fn in_jvm<T>(

@@ -26,7 +26,7 @@ const END_WAIT: Duration = Duration::from_secs(1);
 /// The number of the driver's commands that are sent here, as in tools/redisson/src/main/java/lockstep/Driver.java.
 const COMMANDS: &str = "13";
 /// How it says that it has ended a call which had no end.
-const ENDLESS: &str = " endless";
+const ENDLESS: [&str; 2] = ["clear endless", "interrupted endless"];
 /// No answer of the driver is longer, in bytes.
 const LONGEST_LINE: usize = 1 << 20;
 /// So many lines of those that a JVM writes before it is ready are kept.
@@ -440,10 +440,10 @@ impl Jvm {
     }
 
     fn keep_end(&mut self, line: &str) -> Result<(), ReplayError> {
-        if line.ends_with(ENDLESS) {
+        let end = line.strip_prefix("ended ").and_then(|end| end.split_once(' '));
+        if end.is_some_and(|(_, how)| ENDLESS.contains(&how)) {
             return Err(ReplayError::EndlessCall);
         }
-        let end = line.strip_prefix("ended ").and_then(|end| end.split_once(' '));
         let end = end.and_then(|(number, how)| Some((number.parse().ok()?, how.to_owned())));
         self.ended.push(end.ok_or_else(|| self.failed(&format!("it wrote {line:?}")))?);
         Ok(())

@@ -220,3 +220,45 @@ fn what_becomes_of_a_refused_request_is_of_the_profile() {
     let calls = [0, 1].map(|client| config.of_client(client).calls.refused_call);
     assert_eq!(calls, [RefusedCall::Retry, RefusedCall::Throw]);
 }
+
+/// redlock 4 sends a release behind an extension that fails, and behind each try of an acquire that fails.
+#[test]
+fn redlock_4_is_refused_where_what_it_sends_behind_a_failure_is_not_modelled() {
+    let plain = |mode: &str, time: &str, protocol: &str, client: &str| {
+        format!(
+            "story = \"s\"\nlock = \"plain\"\n[time]\nlease = 3\n{time}\n[clients]\ncount = 2\n[network]\nmode = \"{mode}\"\n[protocol]\n\
+             {protocol}\n{client}"
+        )
+    };
+    let redlock = "profile = \"redlock-4\"";
+    let own = "[[client]]\nprofile = \"redlock-4\"\n[[client]]\n";
+    let (extends, tries) = ("renew_every = 1\nwait_limit = 0", "wait_limit = 0");
+    for accepted in [
+        plain("split", extends, redlock, ""),
+        plain("split", extends, "", own),
+        plain("split", extends, "failed_renewal = \"release\"", ""),
+        plain("atomic", tries, redlock, ""),
+        plain("atomic", "wait_limit = 2", redlock, ""),
+    ] {
+        assert_eq!(codes(&accepted), [], "{accepted}");
+    }
+    for (refused, part) in [
+        (plain("atomic", extends, redlock, ""), "are two requests"),
+        (plain("atomic", extends, "", own), "are two requests"),
+        (plain("atomic", extends, "failed_renewal = \"release\"", ""), "are two requests"),
+        (plain("split", tries, &format!("{redlock}\nresend = \"all\""), ""), "sent again"),
+        (plain("split", tries, &format!("{redlock}\nresend = \"release\""), ""), "sent again"),
+        (plain("split", tries, "resend = \"all\"", own), "sent again"),
+        (plain("split", extends, "failed_renewal = \"release\"\nresend = \"all\"", ""), "sent again"),
+        (plain("split", "wait_limit = 2", redlock, ""), "carry the same value"),
+        (plain("split", "", redlock, ""), "carry the same value"),
+        (plain("split", "wait_limit = 2", "", own), "carry the same value"),
+        (
+            plain("split", extends, "failed_renewal = \"release\"", "").replace("\"plain\"", "\"reentrant\""),
+            "plain lock only",
+        ),
+    ] {
+        assert_eq!(codes(&refused), [Code::NotModelled], "{refused}");
+        assert!(picture(&refused).contains(part), "{}", picture(&refused));
+    }
+}

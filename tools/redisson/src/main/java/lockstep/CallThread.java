@@ -9,16 +9,19 @@ import java.util.concurrent.LinkedBlockingQueue;
  * <p>Its id is what Redisson stores as the second half of the holder, so it is chosen and not drawn by the JVM.
  */
 final class CallThread extends Thread {
-    /** So many attempts at one instant are without end: each that sends something waits until that may pass. */
-    private static final int ATTEMPTS = 10_000;
+    /**
+     * So often a call is asked at one instant, two to four times in each attempt, before it counts as one without end: each attempt that
+     * sends something waits until that may pass.
+     */
+    private static final int MOST_ASKED = 10_000;
 
     private final BlockingQueue<Runnable> calls = new LinkedBlockingQueue<>();
     private final long id;
     private volatile boolean isEnding;
-    /** When its call has made its last attempt, by the clock of the JVM, and how many at that instant. */
+    /** When its call was asked last, by the clock of the JVM, and how often at that instant. */
     private long instant;
 
-    private int attempts;
+    private int asked;
 
     CallThread(String client, long id) {
         super("application-" + client + "-" + id);
@@ -54,9 +57,9 @@ final class CallThread extends Thread {
             throw new Ended();
         }
         long now = System.nanoTime();
-        attempts = now == instant ? attempts + 1 : 0;
+        asked = now == instant ? asked + 1 : 0;
         instant = now;
-        if (attempts > ATTEMPTS) {
+        if (asked > MOST_ASKED) {
             throw new Endless();
         }
     }
