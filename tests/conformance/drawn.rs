@@ -44,7 +44,7 @@ fn random_scenarios_agree_on_every_server() {
 #[test]
 fn every_key_and_every_word_of_the_table_is_drawn_in_a_scenario_that_is_accepted_or_not_modelled_yet() {
     let mut said = BTreeSet::new();
-    for text in texts(0, 6_000) {
+    for text in texts(0, 12_000) {
         if read(&text).err().is_none_or(|refused| refused.is_not_modelled()) {
             said.extend(text.lines().map(str::to_owned));
         }

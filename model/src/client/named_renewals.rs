@@ -103,7 +103,7 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(crate) fn round_failed(&mut self, batch: RenewalBatch) {
         match self.config.protocol.failed_renewal {
             FailedRenewal::Retry | FailedRenewal::Release if self.config.has_timer_per_thread() => {
-                self.rearm_each(batch)
+                self.rearm_each(batch);
             }
             FailedRenewal::Forget if self.config.has_timer_per_thread() => {
                 batch.threads().for_each(|thread| self.forget_renewals(thread));
