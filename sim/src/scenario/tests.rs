@@ -231,7 +231,7 @@ fn scenarios_and_traces_spell_the_switches_alike() {
         let (kind, receipts, mode) =
             if profile.is_of_one_key() { ("plain", None, "split") } else { ("reentrant", Some("receipts"), "atomic") };
         let keys = ["profile", "renewal_timer", "missed_renewal", "failed_renewal"].into_iter().chain(receipts);
-        let lines: String = keys.map(|key| format!("{key} = {}\n", spelt[key])).collect();
+        let lines = keys.map(|key| format!("{key} = {}\n", spelt[key])).collect::<Vec<_>>().concat();
         let text = smallest_and(&format!("[protocol]\n{lines}[network]\nmode = \"{mode}\"\n"));
         let text = text.replace("lease = 3", "lease = 3\nrenew_every = 1\nwait_limit = 0");
         let text = text.replace("\"reentrant\"", &format!("\"{kind}\""));
