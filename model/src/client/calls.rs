@@ -398,15 +398,20 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// A request whose caller does not wait any more is kept apart. `None`: there is no room for it.
     fn put_aside(&mut self, request: Request) -> Option<()> {
-        let requests = self.in_flight.requests_mut()?;
-        let Some(free) =
-            Slot::late(self.config.late_requests()).iter().copied().find(|slot| requests.get(*slot).is_none())
-        else {
-            self.notes.exceeded(Capacity::LateRequests);
-            return None;
-        };
-        *requests.slot_mut(free) = Some(Request { wait: BatchWait::NONE, ..request });
+        let free = self.free_late_slot()?;
+        *self.in_flight.requests_mut()?.slot_mut(free) = Some(Request { wait: BatchWait::NONE, ..request });
         Some(())
+    }
+
+    /// Where there is room for a request whose answer nobody waits for; `None`: nowhere, which is noted.
+    pub(crate) fn free_late_slot(&mut self) -> Option<Slot> {
+        let requests = self.in_flight.requests();
+        let mut slots = Slot::late(self.config.late_requests()).iter().copied();
+        let free = slots.find(|slot| requests.get(*slot).is_none());
+        if free.is_none() {
+            self.notes.exceeded(Capacity::LateRequests);
+        }
+        free
     }
 
     /// A thread waits for its call no longer, whatever becomes of it. `must_undo`: a grant is to be released. Of a release the

@@ -195,7 +195,7 @@ impl Profile {
                 receipts: false,
                 ..newest
             },
-            // There is no profile of its callers that renew by themselves: it has a call for that, and nothing else.
+            // It never extends by itself: its application calls `extend`.
             Self::Redlock4 => Protocol { failed_renewal: FailedRenewal::Release, ..Self::RedisPy8.protocol_of(self) },
             Self::Redislock010 => Protocol { acquire: AcquireRule::OwnOrFree, ..Self::RedisPy8.protocol_of(self) },
             // The task that extends ends, and the holder hears of it when it releases.

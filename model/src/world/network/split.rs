@@ -8,7 +8,7 @@ use crate::config::calls::RequestId;
 use crate::config::switches::{FailedRenewal, WaitAfter};
 use crate::locks::contract::Requester;
 use crate::locks::holder::Holder;
-use crate::notes::{Capacity, Happening};
+use crate::notes::Happening;
 use crate::reply::Reply;
 use crate::world::context::Context;
 use crate::world::layout::Layout;
@@ -156,14 +156,12 @@ impl<Y: Layout> Context<'_, Y> {
             return Some(());
         }
         let Some(node) = self.world.reachable(client) else { return Some(()) };
-        let requests = self.world.requests(client);
-        let free = Slot::late(self.config.late_requests()).iter().find(|slot| requests.get(**slot).is_none());
-        let Some(&slot) = free else {
-            self.notes.exceeded(Capacity::LateRequests);
-            return None;
-        };
         let sending = self.sending(granted, Verb::Release, node);
-        self.process(client, |process| process.send(holder.thread(), slot, Verb::Release, sending))?;
+        let slot = self.process(client, |process| {
+            let slot = process.free_late_slot()?;
+            process.send(holder.thread(), slot, Verb::Release, sending)?;
+            Some(slot)
+        })?;
         self.slot_mut(client, slot)?.as_mut()?.await_nothing();
         Some(())
     }
