@@ -1,14 +1,15 @@
 //! Real sentinels fail over as a history says, in their own time.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 use lockstep_sim::recorder;
-use lockstep_sim::replay::sentinel::{Failover, Sentinels, refuse_trace, refuse_world};
+use lockstep_sim::replay::sentinel::{Failover, SENTINELS, Sentinels, priority, refuse_trace, refuse_world};
 use lockstep_sim::replay::{
     Addresses, Gate, Played, Player, ReplayError, ServerNode, ServerProgram, ServerRole, suited,
 };
@@ -173,6 +174,20 @@ impl WatchedGroup {
         self.nodes[0].kill().expect("our own child");
     }
 
+    /// Waits until so many of the sentinels have published this event about the nodes.
+    fn wait_for(&self, what: &str, about: &str, sentinels: usize) {
+        let begin = Instant::now();
+        loop {
+            let events = self.sentinels.events_since_death();
+            let who = events.iter().filter(|event| event.what == what && event.about == about);
+            if who.map(|event| &event.by).collect::<BTreeSet<_>>().len() >= sentinels {
+                return;
+            }
+            assert!(begin.elapsed() < Duration::from_secs(60), "no {what} {about} from {sentinels}: {events:?}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     fn failover_to(&mut self, wanted: usize) -> Result<Failover, ReplayError> {
         let replicas: Vec<_> = self.nodes.iter().enumerate().skip(1).collect();
         self.sentinels.wait_for_failover(&replicas, wanted, 1)
@@ -223,6 +238,25 @@ fn a_replica_that_sentinel_prefers_to_that_of_the_history_is_named() {
         let error = group.failover_to(2).expect_err("they choose n2");
         let ReplayError::SentinelChose { wanted, chosen, .. } = &error else { panic!("{error}") };
         assert_eq!((wanted.as_str(), chosen.as_str()), ("n3", "n2"));
+    });
+}
+
+/// A replica that does not answer when the sentinels choose is passed over, whatever its priority. Where the history promotes
+/// it, nobody else is chosen in its place: they try again, and it is promoted once it answers.
+#[test]
+fn a_replica_that_does_not_answer_when_sentinels_choose_is_promoted_all_the_same() {
+    const WANTED: usize = 1;
+    for_every_version_at_once(|server| {
+        let mut group = group(server, &[priority(1, Some(1)), priority(2, Some(1))]);
+        group.sentinels.note_death(0).expect("sentinels take their settings");
+        group.nodes[WANTED].pause().expect("our own child");
+        // Before that they would choose it, although it stands still.
+        group.wait_for("+sdown", "n2", SENTINELS);
+        group.nodes[0].kill().expect("our own child");
+        group.wait_for("-failover-abort-no-good-slave", "n1", 1);
+        group.nodes[WANTED].resume().expect("it goes on");
+        let failover = group.failover_to(WANTED).unwrap_or_else(|error| panic!("{server}: {error}"));
+        assert_eq!(failover.promoted, "n2");
     });
 }
 

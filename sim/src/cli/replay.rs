@@ -39,8 +39,8 @@ pub(super) struct ReplayArgs {
     server: Option<PathBuf>,
     #[command(flatten)]
     target: TargetArgs,
-    /// Let three real sentinels decide on every failover, in real time; `replica-priority` makes them choose the
-    /// replica of the history
+    /// Let three real sentinels decide on every failover, in real time; `replica-priority 0` of all others makes them
+    /// choose the replica of the history
     #[arg(long)]
     sentinel: bool,
     /// For a scenario: replay the counterexample of this property, and nothing else

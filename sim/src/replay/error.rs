@@ -290,8 +290,8 @@ pub enum ReplayError {
 
     /// Sentinel chose another replica, so the rest of the history does not apply.
     #[error(
-        "the history promotes {wanted}, and Sentinel ({by}) chose {chosen}: among the replicas that it reaches it takes the \
-         lowest replica-priority, then the largest offset; the rest of the history cannot be replayed"
+        "the history promotes {wanted}, and Sentinel ({by}) chose {chosen}: among the replicas that answer it in time it \
+         takes the lowest replica-priority, then the largest offset; the rest of the history cannot be replayed"
     )]
     SentinelChose {
         /// The replica that the history promotes.

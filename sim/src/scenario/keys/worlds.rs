@@ -299,7 +299,8 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "\"any\", \"most-data\", \"priority\", \"coordinated\" or \"forced\"",
         "\"any\"",
         "which replica is promoted. Sentinel chooses, of those that it reaches, by priority, then the largest offset as it \
-         last read it, then the smallest run id; \"any\" allows more than that: whatever it chooses is among them. With \
+         last read it, then the smallest run id, and passes over one that is slow to answer just then: whatever it chooses is \
+         among what \"any\" allows, while \"most-data\" and \"priority\" are choices that an operator makes. With \
          \"coordinated\", a hand-over waits until the replica has everything (`FAILOVER TO host port`), or is given up; every \
          write waits with it, renewals too (hand_over_timeout). With \"forced\" it waits for its time-out only, and then the \
          replica is promoted with what it has (`FAILOVER TO host port FORCE TIMEOUT ms`): writes that it lacks are lost",

@@ -8,7 +8,7 @@ use crate::replay::error::ReplayError;
 use crate::replay::servers::addresses::Addresses;
 use crate::replay::servers::gate::Gate;
 use crate::replay::servers::node::{FailoverCommand, ServerNode};
-use crate::replay::servers::sentinel::{Failover, Sentinels, priorities, refuse_trace};
+use crate::replay::servers::sentinel::{Failover, Sentinels, heirs, priority, refuse_trace};
 
 impl ServerGroup {
     /// Makes a replica the master. Where sentinels decide, waits until they have promoted it. Returns what was done, in
@@ -135,10 +135,10 @@ impl ServerGroup {
         let Some(watch) = &mut self.watch else { return Ok(()) };
         refuse_trace(trace)?;
         watch.failovers.clear();
-        for (member, priority) in self.members.iter().zip(priorities(trace)) {
-            member.node.set_priority(priority)?;
-        }
-        if let Some(addresses) = &self.addresses {
+        watch.heirs = heirs(trace).collect();
+        // A sentinel asks a replica every ten seconds: it may still go by its first answer when the master dies.
+        self.set_priorities()?;
+        if let (Some(watch), Some(addresses)) = (&mut self.watch, &self.addresses) {
             watch.sentinels = Some(Sentinels::start(&self.server, addresses, self.master)?);
         }
         self.is_worn = true;
@@ -177,8 +177,20 @@ impl ServerGroup {
 
     /// Prepares the sentinels for the failover that follows when this node is killed.
     pub(super) fn expect_failover_of(&mut self, node: usize) -> Result<(), ReplayError> {
+        if node != self.master {
+            return Ok(());
+        }
+        self.set_priorities()?;
         let sentinels = self.watch.as_mut().and_then(|watch| watch.sentinels.as_mut());
-        sentinels.filter(|_| node == self.master).map_or(Ok(()), |sentinels| sentinels.note_death(node))
+        sentinels.map_or(Ok(()), |sentinels| sentinels.note_death(node))
+    }
+
+    /// Lets Sentinel choose the replica that the history promotes next, where sentinels watch.
+    fn set_priorities(&self) -> Result<(), ReplayError> {
+        let Some(watch) = &self.watch else { return Ok(()) };
+        let heir = watch.heirs.get(watch.failovers.len()).copied();
+        let running = (0..).zip(&self.members).filter(|(_, member)| member.role != MemberRole::Dead);
+        running.map(|(node, member)| member.node.set_priority(priority(node, heir))).collect()
     }
 
     /// `FAILOVER`: the master itself hands over to a replica, which has everything unless it is forced.

@@ -7,4 +7,6 @@ use crate::replay::servers::sentinel::{Failover, Sentinels};
 pub struct SentinelWatch {
     pub(super) sentinels: Option<Sentinels>,
     pub(super) failovers: Vec<Failover>,
+    /// The replicas that the history promotes, in its order.
+    pub(super) heirs: Vec<u8>,
 }

@@ -9,6 +9,7 @@
 
 mod event_log;
 mod lone;
+mod priorities;
 mod process;
 mod refusals;
 mod sentinels;
@@ -16,6 +17,7 @@ mod settings;
 
 pub use event_log::SentinelEvent;
 pub use lone::LoneSentinel;
-pub use refusals::{priorities, refuse_trace, refuse_world};
+pub use priorities::{heirs, priority};
+pub use refusals::{refuse_trace, refuse_world};
 pub use sentinels::{Failover, Sentinels};
 pub use settings::{DOWN_AFTER, QUORUM, SENTINELS};

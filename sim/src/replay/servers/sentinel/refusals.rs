@@ -4,6 +4,7 @@ use lockstep_model::Action;
 use lockstep_model::config::Config;
 use lockstep_model::trace::{Trace, TraceStep, node_name};
 
+use super::priorities::heirs;
 use crate::replay::error::ReplayError;
 
 /// Refuses a scenario whose histories give Sentinel nothing to do.
@@ -147,25 +148,8 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::Interrupt { .. } => {}
         }
     }
-    if promoted(trace).next().is_none() {
+    if heirs(trace).next().is_none() {
         return refused("nobody is promoted in it, so there is nothing for Sentinel to do".to_owned());
     }
     Ok(())
-}
-
-/// Per node, the `replica-priority` with which Sentinel promotes in the order of the history. That is a real setting, and
-/// the only one: among equal priorities Sentinel compares offsets and then run ids, which are random.
-pub fn priorities(trace: &Trace) -> Vec<u32> {
-    const DEFAULT: u32 = 100;
-    let mut priorities = vec![DEFAULT; usize::from(trace.config.nodes())];
-    for (rank, node) in (1..).zip(promoted(trace)) {
-        if let Some(priority) = priorities.get_mut(usize::from(node)).filter(|priority| **priority == DEFAULT) {
-            *priority = rank;
-        }
-    }
-    priorities
-}
-
-fn promoted(trace: &Trace) -> impl Iterator<Item = u8> {
-    trace.steps.iter().filter_map(|step| if let Action::Promote { node } = step.action { Some(node) } else { None })
 }

@@ -118,7 +118,9 @@ impl Sentinels {
         let name = |node: usize| self.name_of(self.ports[node]);
         let took = loop {
             let is_another = |event: &SentinelEvent| event.what == "+selected-slave" && event.about != name(wanted);
-            if let Some(SentinelEvent { about: chosen, by, .. }) = self.latest_events().into_iter().find(is_another) {
+            if let Some(SentinelEvent { about: chosen, by, .. }) =
+                self.events_since_death().into_iter().find(is_another)
+            {
                 return Err(ReplayError::SentinelChose { wanted: name(wanted), chosen, by });
             }
             if self.is_over(nodes, wanted) {
@@ -130,7 +132,7 @@ impl Sentinels {
                 return Err(ReplayError::NoFailover { died: name(dead), waited: self.patience, opinions });
             }
         };
-        let events = self.latest_events();
+        let events = self.events_since_death();
         if nodes.len() > 1 {
             self.set_patience_of_all(RECONFIGURED_WITHIN)?;
         }
@@ -156,7 +158,8 @@ impl Sentinels {
         self.all.iter().filter(|one| one.is_running())
     }
 
-    fn latest_events(&self) -> Vec<SentinelEvent> {
+    /// What the sentinels have published since the death of the master, if one is dead.
+    pub fn events_since_death(&self) -> Vec<SentinelEvent> {
         self.died.map(|(_, since)| self.events.since(since, &self.names)).unwrap_or_default()
     }
 
@@ -197,7 +200,7 @@ impl Sentinels {
         };
         // The sentinel that was elected names the new master before it has ended the failover; it ends it when all replicas
         // follow, which may be later in the history.
-        let events = self.latest_events();
+        let events = self.events_since_death();
         let has_switched =
             |one: &SentinelProcess| events.iter().any(|event| event.by == one.name && event.what == "+switch-master");
         nodes.iter().all(follows)
@@ -206,7 +209,7 @@ impl Sentinels {
 
     /// What each sentinel reports of the master, one line each.
     fn opinions(&self) -> String {
-        let events = self.latest_events();
+        let events = self.events_since_death();
         let opinions = self.all.iter().map(|one| {
             let opinion = one.opinion(|port| self.name_of(port));
             let last = events.iter().rev().find(|event| event.by == one.name && event.is_about_a_failover());
