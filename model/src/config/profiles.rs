@@ -113,6 +113,12 @@ impl Profile {
         matches!(self, Self::Redlock5 | Self::Redlock4 | Self::Redsync4)
     }
 
+    /// Whether its library has a local lock in front of each lock of Redis, which lets one thread of a process ask at a time
+    /// (docs/facts/libraries.md#spring-integration).
+    pub const fn lets_one_thread_ask(self) -> bool {
+        matches!(self, Self::SpringIntegration7)
+    }
+
     /// Whether it is of a library whose lock is one key with a value, by which a release finds its own
     /// ([`Facts::value`](crate::locks::Facts::value)).
     pub const fn is_of_one_key(self) -> bool {
@@ -164,8 +170,10 @@ impl Profile {
         Some(older.max_by_key(|(version, _)| *version).map_or(Self::Redisson315, |(_, profile)| profile))
     }
 
-    /// The profile of another library, by its name with any version or without one: `redlock-4.2.0`, `redis-py`. `None`: it has none.
+    /// The profile of another library, by its name with any version or without one: `redlock-4.2.0`, `node-redlock`, `redis-py`. `None`: it has none.
     pub fn of_library(word: &str) -> Option<Self> {
+        // What is written for one language is often called so.
+        let word = word.strip_prefix("node-").unwrap_or(word);
         let is_meant = |profile: &Self| {
             let library = profile.name().rsplit_once('-').map(|(library, _)| library);
             let version = library.and_then(|library| word.strip_prefix(library));

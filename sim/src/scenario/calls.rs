@@ -5,6 +5,7 @@
 
 use core::ops::Range;
 
+use lockstep_model::LockKind;
 use lockstep_model::config::{
     Calls, ClientSettings, InterruptedAcquire, MAX_ACQUIRES, MAX_RETRIES, MAX_TICKS, MessageDelay, NetworkMode,
     Profile, RefusedCall, Registration, RequestId, Resend, StaleRenewal, UnansweredAsk, WaitAfter,
@@ -208,10 +209,21 @@ fn note_endless_count(parts: &Parts, sections: &Sections<'_>) {
 }
 
 fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize>>) {
+    let can_be_split = parts.lock.is_none_or(LockKind::has_split_worlds);
     let refuse = |section: &Section<'_>, key: &str, reason: &str| {
+        let help = match parts.lock.map(|kind| (kind.name(), kind.facts())) {
+            // What a network does to one ask is a fault there.
+            Some((_, facts)) if facts.masters.are_several() => {
+                format!("remove `{key}`, or use lose_ask, slow_reply or late_ask in [faults]")
+            }
+            Some((name, _)) if !can_be_split => {
+                format!("remove `{key}`: a split network is not modelled with a {name} lock")
+            }
+            _ => format!("remove `{key}`, or use mode = \"split\" in [network]"),
+        };
         Contradiction::of(section, key, reason)
             .with(mode.cloned(), "with mode = \"atomic\", request and answer are one step")
-            .note(&format!("remove `{key}`, or use mode = \"split\" in [network]"));
+            .note(&help);
     };
     for SettingsPlace { time, protocol, said, .. } in sections.places(parts) {
         let said = said.as_ref();
@@ -247,14 +259,20 @@ fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize
         if faults.lose_reply > 0 {
             refuse(&sections.faults, "lose_reply", "no reply is ever on its way");
         }
-        if faults.interrupt > 0 && parts.nobody(|own| own.wait_limit != Some(0)) {
+        // Of callers of several masters no interrupt is modelled, whatever they wait (`several_masters`).
+        let is_modelled = parts.lock.is_none_or(|kind| !kind.facts().masters.are_several());
+        if is_modelled && faults.interrupt > 0 && parts.nobody(|own| own.wait_limit != Some(0)) {
             Contradiction::of(
                 &sections.faults,
                 "interrupt",
                 "no thread can be interrupted, because a refused client does not wait",
             )
             .with(sections.time.span_of("wait_limit"), "a refused client does not wait")
-            .note("use interrupt = 0, a longer wait_limit, or mode = \"split\" in [network]");
+            .note(if can_be_split {
+                "use interrupt = 0, a longer wait_limit, or mode = \"split\" in [network]"
+            } else {
+                "use interrupt = 0, or a longer wait_limit"
+            });
         }
     }
     if parts.network.is_some_and(|network| matches!(network.delay, MessageDelay::Ticks(_))) {

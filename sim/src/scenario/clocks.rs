@@ -19,7 +19,10 @@ pub(super) fn note(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.faults.span_of("clock_jump"), "no clock of a node jumps")
             .note("remove `jump`, or let a clock jump: clock_jump = 1 in [faults]");
     }
-    if faults.client_clock_jump > 0 && parts.nobody(|own| own.wait_limit.is_some_and(|limit| limit > 0)) {
+    // Of callers of several masters no such jump is modelled, whatever they wait (`several_masters`).
+    let is_modelled = parts.lock.is_none_or(|kind| !kind.facts().masters.are_several());
+    if is_modelled && faults.client_clock_jump > 0 && parts.nobody(|own| own.wait_limit.is_some_and(|limit| limit > 0))
+    {
         Contradiction::of(
             &sections.faults,
             "client_clock_jump",

@@ -36,6 +36,12 @@ impl Scenario {
         if bytes.len() > MAX_BYTES {
             return Err(fail(too_big()));
         }
+        if bytes.trim_ascii_start().starts_with(b"{") {
+            let problem = Problem::of_file(Code::Syntax, "this is JSON, as a trace is, and a scenario is a TOML file");
+            return Err(fail(
+                problem.help(format!("for a trace use lockstep show {shown}, or lockstep replay {shown}")),
+            ));
+        }
         let text = String::from_utf8(bytes).map_err(|error| fail(not_utf8(&error)))?;
         let name = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
         check_name(&name).map_err(fail)?;

@@ -8,7 +8,7 @@ use lockstep_model::config::{
     Ttls,
 };
 use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
-use lockstep_model::locks::{Facts, Support};
+use lockstep_model::locks::{Facts, StoringMasters, Support};
 use lockstep_model::notes::Capacity;
 
 use super::clocks;
@@ -56,8 +56,18 @@ fn note_profiles_of_kinds(parts: &Parts, sections: &Sections<'_>, lock: Option<&
         .zip(profiles)
         .chain(parts.protocol.map(|common| (&sections.protocol, common.profile)))
     {
-        if profile.is_of_one_key() && !kind.facts().value.is_there() {
-            let (library, kind) = (profile.name(), kind.name());
+        if !profile.is_of_one_key() || kind.facts().value.is_there() {
+            continue;
+        }
+        let (library, facts) = (profile.name(), kind.facts());
+        if facts.masters.are_several() {
+            // A library that asks several masters does it by the published algorithm.
+            let by_rounds = kinds_with(|facts| facts.masters == StoringMasters::Rounds);
+            Contradiction::not_yet(table, "profile", &format!("{library} is modelled on one master only"))
+                .with(lock.cloned(), "this kind of lock is taken on several masters")
+                .note(&format!("for the algorithm as it was published use {by_rounds} with profile = \"lockstep\""));
+        } else {
+            let kind = kind.name();
             Contradiction::of(table, "profile", &format!("{library} has no lock like the {kind} one"))
                 .with(lock.cloned(), format!("the lock of {library} is one key with a value"))
                 .note(&format!(
@@ -66,6 +76,7 @@ fn note_profiles_of_kinds(parts: &Parts, sections: &Sections<'_>, lock: Option<&
                 ));
         }
     }
+    note_threads_of_one_process(parts, sections);
     let Some(common) = parts.protocol else { return };
     for (table, own) in sections.client.iter().flatten().zip(settings) {
         let profile = own.protocol.profile;
@@ -75,6 +86,18 @@ fn note_profiles_of_kinds(parts: &Parts, sections: &Sections<'_>, lock: Option<&
             Contradiction::not_yet(table, "profile", &format!("{reason} is not modelled yet"))
                 .note("say the profile in [protocol], for all clients");
         }
+    }
+}
+
+/// Records several threads of a client whose library lets one of them ask at a time: no lock in front of that of Redis is modelled.
+fn note_threads_of_one_process(parts: &Parts, sections: &Sections<'_>) {
+    let is_local = |own: &ClientSettings| own.protocol.profile.lets_one_thread_ask();
+    if parts.clients.is_some_and(|clients| clients.threads > 1) && parts.somebody(is_local) {
+        let of_profiles = sections.places(parts).into_iter().find_map(|place| place.protocol.span_of("profile"));
+        let reason = "a local lock, which lets one thread of a process ask at a time, is not modelled yet";
+        Contradiction::not_yet(&sections.clients, "threads", reason)
+            .with(of_profiles, "the library has one in front of each lock of Redis")
+            .note("use threads = 1: the threads of one process do not compete for the lock in Redis");
     }
 }
 

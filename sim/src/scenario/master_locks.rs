@@ -147,7 +147,9 @@ fn note_shares(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize
 fn note_calls(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
     note_waits(parts, sections, lock);
     for place in sections.places(parts) {
-        if place.said.is_some_and(|said: ClientSettings| !PROFILES.contains(&said.protocol.profile)) {
+        let profile = place.said.map(|said: ClientSettings| said.protocol.profile);
+        // That of a library with one key is refused by itself.
+        if profile.is_some_and(|profile| !PROFILES.contains(&profile) && !profile.is_of_one_key()) {
             let help = "use profile = \"redisson-4.7\", \"redisson-4.3\", \"redisson-3.52\" or \"redisson-3.43\"";
             beside(place.protocol, "profile", lock, ("another profile", help));
         }

@@ -1,7 +1,7 @@
 //! Which keys and values are not modelled beside each other yet, although each of them is: for `lockstep explain S008`.
 
 /// Each what, and beside what.
-pub const COMBINATIONS: [&str; 31] = [
+pub const COMBINATIONS: [&str; 33] = [
     "clock_jump together with wait_for or min_replicas",
     "a clock_jump backwards together with fsync = \"everysec\" or pause_node",
     "clock_jump or vanish_key together with the receipts of a split network, where a request may be sent again",
@@ -42,6 +42,9 @@ pub const COMBINATIONS: [&str; 31] = [
      or wait_after = \"every-call\"",
     "profile = \"redlock-4\" together with renew_every and mode = \"atomic\", with requests that are sent again, or with mode = \"split\" \
      and a wait_limit other than 0",
+    "profile = \"spring-integration-7\" together with threads = 2",
+    "the profile of a library that is not Redisson together with a lock on several masters, or, in [[client]], with a profile in \
+     [protocol] that takes, extends or releases the lock otherwise",
     "interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps",
     "move_slot together with a lock of several parts or masters, with replicas and a lock that has a queue, readers or \
      fencing tokens, mode = \"split\", names = 2, subscribe_to = \"replica\", replicas = 2, wait_for, min_replicas, \

@@ -45,11 +45,16 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
 
 /// What has an effect only where several masters are asked.
 fn note_elsewhere(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>, label: &str) {
+    let of_one_key = |own: &ClientSettings| own.protocol.profile.is_of_one_key();
+    let library = parts.settings.iter().flatten().find(|own| of_one_key(own)).map(|own| own.protocol.profile.name());
     let refuse = |section: &Section<'_>, key: &str| {
         let has_parts = parts.lock.is_some_and(|kind| kind.facts().parts.is_there());
         let other = if has_parts {
             // A multi lock of clients of several masters.
             kinds_with(|facts| facts.masters == StoringMasters::Locks) + " with needed_masters = \"all\""
+        } else if let Some(library) = library {
+            let by_rounds = kinds_with(|facts| facts.masters == StoringMasters::Rounds);
+            format!("{by_rounds} with profile = \"lockstep\": {library} is modelled on one master only")
         } else {
             kinds_with(|facts| facts.masters.are_several())
         };
@@ -89,7 +94,12 @@ fn note_masters(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
         sections.cluster.require("groups", Entry::<u8>::Absent, example);
     } else if parts.cluster.is_some_and(|cluster| cluster.groups == 1) {
         let is_counted = parts.lock.is_some_and(|kind| kind.facts().reentry.is_there());
-        let is_alike = |facts: &Facts| facts.masters == StoringMasters::One && facts.reentry.is_there() == is_counted;
+        // One key with a value that is unique per acquire, or with the holder's holds.
+        let is_alike = |facts: &Facts| {
+            facts.masters == StoringMasters::One
+                && facts.reentry.is_there() == is_counted
+                && facts.value.is_there() != is_counted
+        };
         let other = kinds_with(is_alike);
         Contradiction::of(&sections.cluster, "groups", "of one master there is no majority")
             .with(lock.cloned(), "this kind of lock is taken on several masters")
@@ -100,7 +110,9 @@ fn note_masters(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usiz
 /// What the published algorithm needs.
 fn note_rounds(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
     for place in sections.places(parts) {
-        if place.said.is_some_and(|said: ClientSettings| said.protocol.profile != Profile::Lockstep) {
+        let profile = place.said.map(|said: ClientSettings| said.protocol.profile);
+        // That another library's form of it is not modelled, the profile's own refusal says.
+        if profile.is_some_and(|profile| profile != Profile::Lockstep && !profile.is_of_one_key()) {
             let library = kinds_with(|facts| facts.masters == StoringMasters::Locks);
             let help = format!(
                 "use profile = \"lockstep\" in [protocol], or {library}, which is Redisson's lock on several masters"

@@ -83,7 +83,10 @@ fn note_rounds(parts: &Parts, sections: &Sections<'_>) {
             "no client that takes both parts waits without a limit, so no call has rounds",
         )
         .with(sections.time.span_of("wait_limit"), "this is how long a call waits")
-        .note("remove `round_wait`, or let a client that takes both parts wait without a limit: wait_limit = \"none\"");
+        .note(
+            "remove `round_wait`, or let a client that takes both parts wait without a limit: leave `wait_limit` out of [time], or \
+             say wait_limit = \"none\" in its [[client]]",
+        );
     }
 }
 
@@ -132,9 +135,18 @@ fn note_not_yet(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>, lock:
     }
     let tells = |own: &ClientSettings| own.protocol.missed_renewal == MissedRenewal::TellHolder;
     if parts.somebody(tells) {
-        let key = if sections.protocol.span_of("missed_renewal").is_some() { "missed_renewal" } else { "profile" };
-        let help = "use missed_renewal = \"lower-first\"";
-        beside(&sections.protocol, key, "a watchdog that tells a holder that its lock is gone", help);
+        if sections.protocol.span_of("missed_renewal").is_some() {
+            let what = "a watchdog that tells a holder that its lock is gone";
+            beside(&sections.protocol, "missed_renewal", what, "use missed_renewal = \"lower-first\"");
+        } else {
+            let what = "a profile whose watchdog tells a holder that its lock is gone";
+            beside(
+                &sections.protocol,
+                "profile",
+                what,
+                "use the profile of a version of Redisson, or say missed_renewal = \"lower-first\"",
+            );
+        }
     }
     let multiplies = |own: &ClientSettings| own.protocol.renewal_timer == RenewalTimer::Multiplying;
     if parts.somebody(multiplies) {

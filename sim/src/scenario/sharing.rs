@@ -37,8 +37,8 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         return;
     }
     if clients.threads != 2 {
-        let reason = "each client is one thread of an application, which writes and reads: thread 1 is what it is as a writer, \
-                      thread 2 as a reader";
+        let reason = "a client of such a lock has two threads: thread 1 writes and thread 2 reads. Together they are one thread of \
+                      an application, which does both";
         let section = if sections.clients.span_of("threads").is_some() { &sections.clients } else { top };
         let key = if sections.clients.span_of("threads").is_some() { "threads" } else { "lock" };
         Contradiction::of(section, key, reason).note("use threads = 2 in [clients]");

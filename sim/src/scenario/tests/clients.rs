@@ -162,3 +162,17 @@ fn a_key_that_stands_twice_in_a_table_of_a_client_is_shown_with_its_first_place(
 fn a_client_may_have_no_acquires() {
     assert_eq!(read(&SMALLEST.replace("count = 2", "count = 2\nacquires = 0")).config.clients.acquires, Some(0));
 }
+
+/// In front of the lock of Spring Integration stands one of the process, which is not modelled: its threads would seem to compete in Redis.
+#[test]
+fn a_library_with_a_lock_for_its_threads_has_clients_of_one_thread() {
+    let text = |profile: &str, threads: u8| {
+        format!(
+            "story = \"s\"\nlock = \"plain\"\n[time]\nlease = 3\n[clients]\ncount = 1\nthreads = {threads}\n[protocol]\n\
+             profile = \"{profile}\""
+        )
+    };
+    assert_eq!(codes(&text("spring-integration-7", 2)), [Code::NotModelled]);
+    assert_eq!(codes(&text("spring-integration-7", 1)), []);
+    assert_eq!(codes(&text("redis-py-8", 2)), []);
+}

@@ -38,6 +38,7 @@ fn a_file_that_is_no_scenario_is_refused_with_a_reason_of_its_own() {
         assert_eq!(code_of_file(name, SMALLEST.as_bytes()), Code::BadName, "{name}");
     }
     assert_eq!(code_of_file("a.toml", &vec![b'\n'; 10 << 20]), Code::TooBig);
+    assert_eq!(code_of_file("a.one-believer.json", b"{ \"schema\": 2 }"), Code::Syntax, "not that its name has a dot");
 }
 
 /// Many folders of services name their files so.

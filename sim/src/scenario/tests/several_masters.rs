@@ -113,6 +113,23 @@ fn the_published_algorithm_has_no_profile_of_a_library() {
     }
 }
 
+/// Nobody is sent in a circle: from the plain lock of a library to the red one, and from there back.
+#[test]
+fn a_library_s_lock_on_several_masters_is_refused_with_what_to_use_instead() {
+    let red = with("", "", "", "").replace("profile = \"lockstep\"", "profile = \"redlock-5\"");
+    let redisson_red = of_redisson("", "", "[protocol]\nprofile = \"redsync-4\"");
+    for text in [&red, &redisson_red] {
+        assert_eq!(codes(text), [Code::NotModelled], "{}", picture(text));
+        let help = "use lock = \"red\" with profile = \"lockstep\"";
+        assert!(picture(text).contains(help), "{}", picture(text));
+    }
+    let plain = "story = \"s\"\nlock = \"plain\"\n[time]\nlease = 3\n[clients]\ncount = 2\n[protocol]\nprofile = \"redlock-5\"\n\
+                 [cluster]\ngroups = 3";
+    assert_eq!(codes(plain), [Code::Impossible]);
+    let help = "use lock = \"red\" with profile = \"lockstep\": redlock-5 is modelled";
+    assert!(picture(plain).contains(help), "{}", picture(plain));
+}
+
 /// Redisson's lock on several masters, whose calls ask each of them once.
 fn of_redisson(time: &str, clients: &str, rest: &str) -> String {
     format!(
