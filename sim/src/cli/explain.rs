@@ -6,13 +6,14 @@ use std::path::Path;
 
 use lockstep_model::config::Profile;
 use lockstep_model::properties::PropertyKind;
-use lockstep_model::{ActionKind, Property, Verdict};
+use lockstep_model::{ActionKind, LockKind, Property, Verdict};
 use serde_json::json;
 
 use super::common::{Ended, Format, Output};
 use super::concepts::CONCEPTS;
 use super::glossary::{self, GlossaryTerm};
 use super::input::typed;
+use super::kind_pages;
 use super::screen::Screen;
 use crate::exit::Exit;
 use crate::museum::Exhibit;
@@ -105,6 +106,9 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     if let Some(known) = BuiltIn::named(what) {
         return Ok(Some(("scenario", of_scenario(&known.scenario(), what))));
     }
+    if let Some(kind) = kind_pages::kind(what) {
+        return Ok(Some(("kind of lock", of_lock(kind))));
+    }
     let was_removed =
         || scenario::removed(what).map(|instead| paragraph(&format!("{what}: this key was removed: {instead}")));
     if !Path::new(what).exists() {
@@ -174,7 +178,6 @@ fn of_term(term: &GlossaryTerm) -> String {
     if term.elsewhere.is_empty() { text } else { text + "\n" + &row("known as", &term.elsewhere) }
 }
 
-/// What each key of `[protocol]` is where a scenario sets only its profile.
 /// Scenarios in which an action can happen, so many at most.
 const SHOWN_IN: usize = 3;
 
@@ -195,9 +198,34 @@ fn of_action(action: ActionKind) -> String {
     text
 }
 
+/// A kind of lock: what it is for, and where it can be seen.
+fn of_lock(kind: LockKind) -> String {
+    let name = kind.name();
+    let paragraphs: Vec<_> = kind_pages::purpose(kind).iter().map(|text| paragraph(text)).collect();
+    let builtin = scenario::builtin();
+    let of_kind = || builtin.iter().filter(|scenario| scenario.config.lock == kind);
+    let some: Vec<_> = of_kind().take(SHOWN_IN).map(|scenario| scenario.name.as_str()).collect();
+    let mut text =
+        format!("{}\n{}\n", paragraph(&format!("{name}: a kind of lock, `lock = \"{name}\"`")), paragraphs.join("\n"));
+    text +=
+        &row("page", &format!("docs/locks/{}.md: its keys, commands, rules and properties", name.replace('-', "_")));
+    if !some.is_empty() {
+        text += &row("see", &format!("{} built-in scenarios: {} …", of_kind().count(), some.join(", ")));
+    }
+    text
+}
+
+/// What each key of `[protocol]` is where a scenario sets only its profile.
 fn of_profile(profile: Profile) -> String {
     const OF_A_KEY: [&str; 4] = ["value", "acquire", "release", "extend"];
-    const OF_REDISSON: [&str; 15] = [
+    // Those of locks of several parts or on several masters too.
+    const OF_REDISSON: [&str; 21] = [
+        "round_lease",
+        "final_lease",
+        "failed_part",
+        "needed_masters",
+        "interrupted_call",
+        "elapsed_time",
         "receipts",
         "answered_receipt",
         "partial_release",
@@ -223,19 +251,19 @@ fn of_profile(profile: Profile) -> String {
     let switches = switches.filter(|(key, _)| !not_its_own.contains(key) && !OF_NONE.contains(key));
     let lines = switches.map(|(key, value)| format!("  {key} = {value}\n"));
     let source = paragraph(&format!("Its rules come from {}.", profile.source()));
-    let validity = if profile == Profile::Redlock4 {
-        paragraph(
+    let validity = match profile {
+        _ if !profile.tells_validity() => String::new(),
+        Profile::Redlock5 => paragraph(
+            "The library tells how long a grant is valid. With `stops_at = \"validity\"` in [clients] an application stops by that, and a \
+             grant that is answered later is given back; without it every grant is taken. The library itself returns such a grant: \
+             `using` begins its routine, with its signal aborted. Say `stops_at = \"validity\"` only of an application that looks at the \
+             signal, or at `expiration`, before it does anything.",
+        ),
+        _ => paragraph(
             "The library tells how long a grant is valid, and gives back one that is answered later than that. Here it is given back \
              with `stops_at = \"validity\"` in [clients], by which an application also stops when its time is over; without it every grant is \
              taken, which this library does not do.",
-        )
-    } else if profile.tells_validity() {
-        paragraph(
-            "The library tells how long a grant is valid. With `stops_at = \"validity\"` in [clients] an application stops \
-             by that, and a grant that is answered later is given back; without it every grant is taken.",
-        )
-    } else {
-        String::new()
+        ),
     };
     format!("\nprofile = \"{}\" sets\n{}{source}{validity}", profile.name(), lines.collect::<String>())
 }
@@ -438,6 +466,7 @@ fn unknown(what: &str, screen: &Screen) -> Exit {
     let is_near = |score: f64| score > 0.75 && what.chars().count() > 3;
     let nearest = scored.max_by(|(one, _), (other, _)| one.total_cmp(other)).filter(|(score, _)| is_near(*score));
     let of_version = what.strip_prefix("redisson-").and_then(Profile::of_redisson).map(Profile::name);
+    let of_version = of_version.or_else(|| Profile::of_library(&what.to_lowercase()).map(Profile::name));
     let nearest = of_version.or(nearest.map(|(_, name)| name.as_str()));
     let hint =
         nearest.map_or_else(|| format!("the topics are{}", list_of_topics()), |name| format!("did you mean `{name}`?"));

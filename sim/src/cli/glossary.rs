@@ -34,7 +34,7 @@ pub(super) fn term(word: &str) -> Option<GlossaryTerm> {
 }
 
 /// Markdown as plain text: without emphasis, and of a link only its text.
-fn plain(cell: &str) -> String {
+pub(super) fn plain(cell: &str) -> String {
     let mut text = String::new();
     let mut rest = cell;
     while let Some((before, link)) = rest.split_once('[') {

@@ -16,6 +16,7 @@ mod fuzz;
 mod glossary;
 mod input;
 mod interrupt;
+mod kind_pages;
 mod museum;
 #[cfg(test)]
 mod mutated;

@@ -89,6 +89,13 @@ pub(super) fn run(args: &ShowArgs, screen: &Screen) -> Ended<Exit> {
     };
     match &args.output {
         None => screen.print(&picture)?,
+        Some(file) if has_ending_of_another(file, args.format) => {
+            let text = format!(
+                "{} is the name of an SVG picture, and --format is another: add --format svg, or name another file",
+                file.display()
+            );
+            return Err(screen.fail(Exit::Usage, &text));
+        }
         Some(file) if is_same(file, &args.what) => {
             let text = format!("{} is what is drawn: name another file for the result", file.display());
             return Err(screen.fail(Exit::Usage, &text));
@@ -97,6 +104,11 @@ pub(super) fn run(args: &ShowArgs, screen: &Screen) -> Ended<Exit> {
             .map_err(|error| screen.fail(Exit::Environment, &format!("cannot write {}: {error}", file.display())))?,
     }
     Ok(Exit::AsDeclared)
+}
+
+/// Whether a file is called as a picture is that opens in a browser, and this is another one.
+fn has_ending_of_another(file: &Path, format: Picture) -> bool {
+    format != Picture::Svg && file.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("svg"))
 }
 
 /// A trace to draw, and what is known of it.

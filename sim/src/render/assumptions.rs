@@ -1,7 +1,7 @@
 //! What a verdict assumes of servers and network because the scenario does not say otherwise.
 
 use lockstep_model::Config;
-use lockstep_model::config::{Discovery, Fsync, Profile, RenewalTimer, ReplicasLeave};
+use lockstep_model::config::{Discovery, Fsync, Profile, RenewalTimer, ReplicasLeave, StopsAt};
 
 use crate::scenario::usual_slack;
 
@@ -22,6 +22,10 @@ pub fn assumptions(config: &Config) -> Vec<String> {
         let own = config.of_client(client);
         let version = own.protocol.profile.redisson_version();
         own.time.renew_every.is_some() && version.is_some() && version != Profile::Redisson47.redisson_version()
+    };
+    let takes_late_grants = |client: u8| {
+        let own = config.of_client(client);
+        own.protocol.profile == Profile::Redlock5 && own.clients.stops_at == StopsAt::Validity && config.is_split()
     };
     let assumed = [
         (
@@ -75,6 +79,11 @@ pub fn assumptions(config: &Config) -> Vec<String> {
             config.shares() && (0..config.clients.count).any(renews_sides_otherwise),
             "the two sides of the lock are renewed as by Redisson 4.7, but for `read_release` and `read_renewal` (departure \
              sides-before-4-7)",
+        ),
+        (
+            (0..config.clients.count).any(takes_late_grants),
+            "an application gives back a grant that is answered too late (node-redlock 5 returns it, its signal aborted: yours is to look at \
+             that before it does anything)",
         ),
         (
             config.issues_tokens() && !config.has_stored_tokens(),

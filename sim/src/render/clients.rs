@@ -5,6 +5,7 @@ use lockstep_model::trace::client_name;
 use serde_json::{Value, json};
 
 use super::units::{count, time};
+use crate::replay::translate::translation_of;
 
 /// `a lease is 30 s`.
 pub(super) fn lease(config: &Config) -> String {
@@ -41,12 +42,18 @@ pub(super) fn hold(config: &Config) -> String {
     }
 }
 
-/// `the protocol is that of redisson-4.7`.
+/// `the protocol is that of redisson-4.7`, or where Redisson has no such lock, what that says of one.
 pub(super) fn profile(config: &Config) -> String {
     let of_profile = config.protocol.profile.protocol();
     let overridden: Vec<_> = different(switches(config.protocol), switches(of_profile)).collect();
     let but = if overridden.is_empty() { String::new() } else { format!(", but for {}", overridden.join(", ")) };
-    format!("the protocol is that of {}{but}", config.protocol.profile.name())
+    let name = config.protocol.profile.name();
+    let is_redissons = config.protocol.profile.redisson_version().is_some();
+    if is_redissons && translation_of(config.lock).redisson().object.is_none() {
+        // Redisson has no such lock.
+        return format!("no library is named; what all kinds of lock have in common is as in {name}{but}");
+    }
+    format!("the protocol is that of {name}{but}")
 }
 
 /// A line for each client that has settings of its own: what is different.

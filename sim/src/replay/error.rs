@@ -29,6 +29,17 @@ pub enum ReplayError {
         named_by: &'static str,
     },
 
+    /// What was named is the folder that a server is in, or another one.
+    #[error("{path}, which {named_by} names, is a folder; name {program}")]
+    ServerIsAFolder {
+        /// What was looked for.
+        path: String,
+        /// `--server` or the environment variable.
+        named_by: &'static str,
+        /// What to name instead.
+        program: String,
+    },
+
     /// The program runs, but its version line is not that of a Redis or Valkey server.
     #[error("{path} is not a Redis or Valkey server: its answer to --version is {answer:?}")]
     NotAServer {

@@ -41,7 +41,8 @@ fn the_page_on_the_family_says_what_its_runs_say() {
          | restart | a node dies and comes back; a replica may take over meanwhile |\n\
          | clock jump | the clock of a node or of a client jumps |\n\
          | late message | requests, replies, messages or writes to the resource are late or lost |\n\
-         | interrupt | a thread is interrupted |\n\n\
+         | interrupt | a thread is interrupted |\n\
+         | slot moved | the slot of the lock moves to another master of a Redis Cluster |\n\n\
          - **N steps** (a of b): broken. The linked scenario breaks it in the fewest steps, N (`lockstep show SCENARIO` draws \
          them; of a liveness property up to the end of one turn of the loop), and a of the b scenarios of that kind and column \
          break it that put it to the test.\n\

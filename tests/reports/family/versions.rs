@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lockstep_model::LockKind;
 use lockstep_model::config::{Config, Profile};
+use lockstep_model::locks::StoringMasters;
 use lockstep_sim::museum::Exhibit;
 use lockstep_sim::replay::translate::translation_of;
 use lockstep_tests::page::{NOTHING, table};
@@ -37,6 +38,12 @@ pub(super) fn versions(kind: LockKind, worlds: &[&'static JudgedWorld]) -> Strin
     };
     let rows: Vec<_> = Profile::ALL.into_iter().filter(has_it).map(row).collect();
     match exhibits.is_empty() {
+        true if rows.is_empty() && facts.masters == StoringMasters::Rounds => {
+            "node-redlock and redsync follow this algorithm where they are given several masters. Their profiles are of [one \
+             master](../docs/facts/libraries.md); of several, `profile = \"lockstep\"` has it as it was published, and [its \
+             page](../docs/locks/red.md#libraries) says in what they differ.\n"
+                .to_owned()
+        }
         true if rows.is_empty() => "No library that has a profile has such a lock.\n".to_owned(),
         true => table(&["profile", "its rules are from", "switches"], &rows),
         false => table(&["version", "defects that runs show", "that runs contradict", "switches"], &rows),

@@ -43,10 +43,7 @@ impl ServerProgram {
             .map(|name| (name.as_os_str(), "--server"))
             .or(from_environment.as_deref().map(|name| (name, "LOCKSTEP_REDIS_SERVER")));
         let path = match named {
-            Some((name, named_by)) => on_path(name).ok_or_else(|| ReplayError::NamedServerNotFound {
-                path: Path::new(name).display().to_string(),
-                named_by,
-            })?,
+            Some((name, named_by)) => on_path(name).ok_or_else(|| not_found(Path::new(name), named_by))?,
             None => ["redis-server", "valkey-server"]
                 .into_iter()
                 .find_map(|name| on_path(OsStr::new(name)))
@@ -155,6 +152,18 @@ impl fmt::Display for ServerProgram {
 }
 
 /// `name` itself if it is a path; otherwise the first program of that name on `PATH`, as in a shell.
+/// Why no server has that name.
+fn not_found(name: &Path, named_by: &'static str) -> ReplayError {
+    let path = name.display().to_string();
+    if name.is_dir() {
+        let inside =
+            ["redis-server", "valkey-server"].map(|program| name.join(program)).into_iter().find(|path| path.is_file());
+        let program = inside.map_or_else(|| "the program in it".to_owned(), |inside| inside.display().to_string());
+        return ReplayError::ServerIsAFolder { path, named_by, program };
+    }
+    ReplayError::NamedServerNotFound { path, named_by }
+}
+
 fn on_path(name: &OsStr) -> Option<PathBuf> {
     let name = Path::new(name);
     if name.components().count() > 1 {

@@ -17,6 +17,10 @@ impl Translation for FairTranslation {
         LockKind::Fair
     }
 
+    fn page(&self) -> &'static str {
+        include_str!("../../../../docs/locks/fair.md")
+    }
+
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let RequestContext { scripts, names, lease, .. } = context;
         let queueing = Queueing { wait_ms: context.queue_wait_ms, now_ms: caller.now_ms };

@@ -17,6 +17,10 @@ impl Translation for FencedTranslation {
         LockKind::Fenced
     }
 
+    fn page(&self) -> &'static str {
+        include_str!("../../../../docs/locks/fenced.md")
+    }
+
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let RequestContext { scripts, names, lease, token, .. } = context;
         match token {

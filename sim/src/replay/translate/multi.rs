@@ -19,6 +19,10 @@ impl Translation for MultiTranslation {
         LockKind::Multi
     }
 
+    fn page(&self) -> &'static str {
+        include_str!("../../../../docs/locks/multi.md")
+    }
+
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let call = multi::acquire(&context.scripts, &context.names, &caller.holder, context.lease);
         let far_ms = context.far_ms;

@@ -15,6 +15,10 @@ impl Translation for PlainTranslation {
         LockKind::Plain
     }
 
+    fn page(&self) -> &'static str {
+        include_str!("../../../../docs/locks/plain.md")
+    }
+
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let (scripts, names, value) = (&context.scripts, &context.names, caller.value());
         let call = match context.acquire {

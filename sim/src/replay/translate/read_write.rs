@@ -34,6 +34,10 @@ impl Translation for ReadWriteTranslation {
         LockKind::ReadWrite
     }
 
+    fn page(&self) -> &'static str {
+        include_str!("../../../../docs/locks/read_write.md")
+    }
+
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let (access, holder) = access_of(caller);
         let call = read_write::acquire(&context.scripts, &context.names, access, &holder, context.lease);

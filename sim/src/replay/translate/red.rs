@@ -15,6 +15,10 @@ impl Translation for RedTranslation {
         LockKind::Red
     }
 
+    fn page(&self) -> &'static str {
+        include_str!("../../../../docs/locks/red.md")
+    }
+
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let call = red::acquire(&context.scripts, &context.names, &caller.value(), context.lease);
         ScriptRequest::new(call, |reply| {

@@ -19,6 +19,10 @@ impl Translation for RedissonRedTranslation {
         LockKind::RedissonRed
     }
 
+    fn page(&self) -> &'static str {
+        include_str!("../../../../docs/locks/redisson_red.md")
+    }
+
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let call = redisson_red::acquire(&context.scripts, &context.names, &caller.holder, context.lease);
         let far_ms = context.far_ms;

@@ -17,6 +17,10 @@ impl Translation for ReentrantTranslation {
         LockKind::Reentrant
     }
 
+    fn page(&self) -> &'static str {
+        include_str!("../../../../docs/locks/reentrant.md")
+    }
+
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let call = reentrant::acquire(&context.scripts, &context.names, &caller.holder, context.lease);
         ScriptRequest::new(call, acquire_words)

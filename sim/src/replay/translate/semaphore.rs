@@ -24,6 +24,10 @@ impl Translation for SemaphoreTranslation {
         LockKind::Semaphore
     }
 
+    fn page(&self) -> &'static str {
+        include_str!("../../../../docs/locks/semaphore.md")
+    }
+
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let call = semaphore::acquire(&context.scripts, &context.names, PERMITS, holder_of(context, caller));
         ScriptRequest::new(call, |reply| {

@@ -18,6 +18,10 @@ impl Translation for SpinTranslation {
         LockKind::Spin
     }
 
+    fn page(&self) -> &'static str {
+        include_str!("../../../../docs/locks/spin.md")
+    }
+
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let call = spin::acquire(&context.scripts, &context.names, &caller.holder, context.lease);
         ScriptRequest::new(call, acquire_words)

@@ -15,6 +15,10 @@ impl Translation for ToyTranslation {
         LockKind::Toy
     }
 
+    fn page(&self) -> &'static str {
+        include_str!("../../../../docs/locks/toy.md")
+    }
+
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let call = toy::acquire(&context.scripts, &context.names, &caller.holder, context.lease);
         ScriptRequest::new(call, |reply| words(reply, ACQUIRED, BUSY))

@@ -120,6 +120,9 @@ pub trait Translation: Sync {
     /// The kind, in the model.
     fn kind(&self) -> LockKind;
 
+    /// The page on the kind, in Markdown.
+    fn page(&self) -> &'static str;
+
     /// Takes the lock.
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest;
 

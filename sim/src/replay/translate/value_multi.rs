@@ -35,6 +35,10 @@ impl Translation for ValueMultiTranslation {
         LockKind::ValueMulti
     }
 
+    fn page(&self) -> &'static str {
+        include_str!("../../../../docs/locks/value_multi.md")
+    }
+
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let RequestContext { scripts, names, lease, .. } = context;
         let fields = fields_of(context);

@@ -189,8 +189,8 @@ impl ServerGroup {
     fn set_priorities(&self) -> Result<(), ReplayError> {
         let Some(watch) = &self.watch else { return Ok(()) };
         let heir = watch.heirs.get(watch.failovers.len()).copied();
-        let running = (0..).zip(&self.members).filter(|(_, member)| member.role != MemberRole::Dead);
-        running.map(|(node, member)| member.node.set_priority(priority(node, heir))).collect()
+        let mut running = (0..).zip(&self.members).filter(|(_, member)| member.role != MemberRole::Dead);
+        running.try_for_each(|(node, member)| member.node.set_priority(priority(node, heir)))
     }
 
     /// `FAILOVER`: the master itself hands over to a replica, which has everything unless it is forced.
