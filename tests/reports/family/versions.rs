@@ -1,11 +1,12 @@
 //! What each version of a library does that has such a lock.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use lockstep_model::LockKind;
 use lockstep_model::config::{Config, Profile};
 use lockstep_model::locks::StoringMasters;
 use lockstep_sim::museum::Exhibit;
+use lockstep_sim::render::words;
 use lockstep_sim::replay::translate::translation_of;
 use lockstep_tests::page::{NOTHING, table};
 
@@ -64,9 +65,9 @@ fn switches(profile: Profile, worlds: &[&'static JudgedWorld]) -> String {
     }
     // The reader refuses a switch that a kind does not have, whichever its value.
     let is_accepted = |switch: &OwnSwitch| {
-        let values = || switch.value.iter().chain(&switch.usual);
+        let values = || [&switch.value, &switch.usual].into_iter();
         let accepts =
-            |world: &JudgedWorld, value: &str| parsed(world, &[own_profile, ("protocol", &switch.key, value)]).is_ok();
+            |world: &JudgedWorld, value: &str| parsed(world, &[own_profile, ("protocol", switch.key, value)]).is_ok();
         worlds.iter().any(|world| values().all(|value| accepts(world, value)))
     };
     let own = own_switches(profile, worlds);
@@ -78,22 +79,18 @@ fn switches(profile: Profile, worlds: &[&'static JudgedWorld]) -> String {
     }
 }
 
-/// A switch that a profile sets otherwise than the newest. A value of `None` is the default, which is not written.
+/// A switch that a profile sets otherwise than the newest.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct OwnSwitch {
-    key: String,
-    value: Option<String>,
+    key: &'static str,
+    value: String,
     /// That of the newest.
-    usual: Option<String>,
+    usual: String,
 }
 
 impl OwnSwitch {
     fn words(&self) -> String {
-        let Self { key, value, usual } = self;
-        match (value, usual) {
-            (Some(value), _) => format!("`{key} = {value}`"),
-            (None, usual) => format!("not `{key} = {}`", usual.as_ref().expect("the two differ")),
-        }
+        format!("`{} = {}`", self.key, self.value)
     }
 }
 
@@ -102,20 +99,14 @@ fn own_switches(profile: Profile, worlds: &[&'static JudgedWorld]) -> BTreeSet<O
     let with = |world: &JudgedWorld, profile: Profile| {
         let name = format!("\"{}\"", profile.name());
         let Config { protocol, calls, .. } = parsed(world, &[("protocol", "profile", &name)]).ok()?.config;
-        let sections = [serde_json::to_value(protocol), serde_json::to_value(calls)];
-        let sections = sections.map(|section| section.expect("a section is data"));
-        let keys = sections.iter().filter_map(|section| section.as_object().cloned()).flatten();
-        let keys = keys.filter(|(key, _)| key != "profile").map(|(key, value)| (key, value.to_string()));
-        Some(keys.collect::<BTreeMap<String, String>>())
+        let keys = words::switches(protocol).into_iter().chain(words::sending(calls));
+        Some(keys.map(|(key, value)| (key, value.to_string())))
     };
     let mut switches = BTreeSet::new();
     for world in worlds {
         let (Some(own), Some(usual)) = (with(world, profile), with(world, newest())) else { continue };
-        let keys: BTreeSet<&String> = own.keys().chain(usual.keys()).collect();
-        for key in keys.into_iter().filter(|key| own.get(*key) != usual.get(*key)) {
-            let (value, usual) = (own.get(key).cloned(), usual.get(key).cloned());
-            switches.insert(OwnSwitch { key: key.clone(), value, usual });
-        }
+        let differing = own.zip(usual).filter(|((_, value), (_, usual))| value != usual);
+        switches.extend(differing.map(|((key, value), (_, usual))| OwnSwitch { key, value, usual }));
     }
     switches
 }

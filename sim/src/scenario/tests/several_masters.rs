@@ -130,6 +130,18 @@ fn a_library_s_lock_on_several_masters_is_refused_with_what_to_use_instead() {
     assert!(picture(plain).contains(help), "{}", picture(plain));
 }
 
+/// The help of one refusal does not lead to the next one.
+#[test]
+fn what_is_not_modelled_on_several_masters_or_on_one_is_not_suggested() {
+    let old_master = with("", "", "discovery = \"any-master\"", "");
+    assert_eq!(codes(&old_master), [Code::Impossible], "{}", picture(&old_master));
+    assert!(!picture(&old_master).contains("add a replica"), "{}", picture(&old_master));
+    let plain = "story = \"s\"\nlock = \"plain\"\n[time]\nlease = 3\ndrift = 1\n[clients]\ncount = 2\n[protocol]\nprofile = \"redlock-5\"";
+    assert_eq!(codes(plain), [Code::NotModelled], "{}", picture(plain));
+    let of_no_library = plain.replace("redlock-5", "redisson-4.7");
+    assert!(picture(&of_no_library).contains("use lock = \"red\""), "{}", picture(&of_no_library));
+}
+
 /// Redisson's lock on several masters, whose calls ask each of them once.
 fn of_redisson(time: &str, clients: &str, rest: &str) -> String {
     format!(
