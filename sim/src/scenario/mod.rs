@@ -21,6 +21,7 @@ mod keys;
 mod lock_objects;
 mod master_locks;
 mod names;
+mod no_replicas;
 mod not_modelled;
 mod parts;
 mod places;
