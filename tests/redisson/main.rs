@@ -12,6 +12,7 @@ mod load;
 mod master_locks;
 mod multi;
 mod museum;
+mod other_servers;
 mod plain_driver;
 mod queue;
 mod random;

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use lockstep_model::Config;
 use lockstep_sim::check::Limits;
 use lockstep_sim::fuzz::{FuzzFailure, FuzzOptions, Fuzzed, fuzz};
-use lockstep_sim::replay::redisson::{RedissonProgram, has_rules_of_its_version, refuse_world};
-use lockstep_sim::replay::{Difference, Player, ReplayError, ServerProgram, suited};
+use lockstep_sim::replay::redisson::{RedissonProgram, has_rules_of_its_version, refuse_on_server, refuse_world};
+use lockstep_sim::replay::{Difference, Player, ReplayError, ServerProgram, refuse_unsuited, suited};
 use lockstep_sim::scenario::{self, Scenario};
 use lockstep_tests::at_once::at_once;
 pub use lockstep_tests::built_in::scenario as built_in;
@@ -68,7 +68,7 @@ fn redisson_does_what_the_clients_of_the_model_do_in_every_scenario_that_it_can_
             (server.clone(), Scenario { config, ..scenario })
         };
         let all = scenario::builtin().into_iter().map(in_its_world);
-        all.filter(|(_, scenario)| can_be_followed(scenario)).collect()
+        all.filter(|(server, scenario)| can_be_followed(server, scenario)).collect()
     };
     let all_servers = servers();
     let first = followed_on(&all_servers[0]);
@@ -114,11 +114,13 @@ fn redisson_does_what_the_clients_of_the_model_do_in_every_scenario_that_it_can_
     assert!(of_kinds.len() == KINDS * on && of_kinds.values().all(is_enough), "{of_kinds:?}");
 }
 
-fn can_be_followed(scenario: &Scenario) -> bool {
-    if !has_rules_of_its_version(&scenario.config) {
+fn can_be_followed(server: &ServerProgram, scenario: &Scenario) -> bool {
+    let (config, program) = (&scenario.config, version_of(&scenario.config));
+    // What this server does in another way is replayed by scripts on those that do it (`conformance`).
+    if !has_rules_of_its_version(config) || refuse_unsuited(server, config).is_err() {
         return false;
     }
-    match refuse_world(&scenario.config, &version_of(&scenario.config)) {
+    match refuse_world(config, &program).and_then(|()| refuse_on_server(config, &program, server)) {
         Ok(()) => true,
         Err(ReplayError::NotForRedisson { .. }) => false,
         Err(error) => panic!("{}: {error}", scenario.name),

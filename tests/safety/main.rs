@@ -52,14 +52,18 @@ use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, check, check_as};
 use lockstep_sim::scenario::{Scenario, builtin};
+use lockstep_tests::at_once::at_once;
 use lockstep_tests::built_in::scenario;
 use lockstep_tests::drawn::from_environment;
 
 /// What the native engine finds in each built-in scenario, in their order. That no trace is shorter is confirmed for `reports`.
 static BUILT_IN: LazyLock<Vec<CheckOutcome>> = LazyLock::new(|| {
-    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let found = |scenario| check_as(scenario, NO_SHORTER_SOUGHT, &Limits::none(&stop, &progress));
-    builtin().iter().map(|scenario| found(scenario).unwrap_or_else(|error| panic!("{error}"))).collect()
+    let found = |scenario: &Scenario| {
+        let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+        let outcome = check_as(scenario, NO_SHORTER_SOUGHT, &Limits::none(&stop, &progress));
+        outcome.unwrap_or_else(|error| panic!("{error}"))
+    };
+    at_once(&builtin(), found)
 });
 
 /// The native engine, whose traces are executed again and need not be shortest.

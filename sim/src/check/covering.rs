@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use foldhash::HashSet;
-use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, World, in_largest_layout, step};
+use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Prefilter, World, in_largest_layout, step};
 
 use super::limits::{Limits, Stopped};
 
@@ -41,15 +41,21 @@ impl InLayout for Covering<'_> {
     type Output = Covered;
 
     fn run<Y: Layout>(self, config: &Config) -> Self::Output {
-        let actions = &Action::all(config);
-        let mut missing: HashSet<ActionKind> = actions.iter().map(|action| action.kind()).collect();
+        let prefilter = &Prefilter::new(config);
+        let mut missing: HashSet<ActionKind> = prefilter.actions().iter().map(|action| action.kind()).collect();
         let (started, stopped) = (Instant::now(), Cell::new(None));
-        let nearby = Nearby { config, actions, limits: self.limits, started, stopped: &stopped };
+        let nearby = Nearby { config, prefilter, limits: self.limits, started, stopped: &stopped };
         let mut histories = Vec::new();
+        let mut vain_at_start = SoughtInVain::default();
         loop {
             let mut world = World::<Y>::initial(config);
             let mut history = Vec::new();
-            while let Some((path, end)) = nearby.nearest(&world, &missing) {
+            let mut vain = vain_at_start.clone();
+            while let Some((path, end)) = nearby.nearest(&world, &missing, &mut vain) {
+                if history.is_empty() {
+                    vain_at_start.clone_from(&vain);
+                }
+                vain.from_here.clear();
                 for action in &path {
                     missing.remove(&action.kind());
                 }
@@ -68,55 +74,96 @@ impl InLayout for Covering<'_> {
     }
 }
 
+/// Kinds of actions that were sought in vain in the history so far: no search is repeated that would find nothing again.
+#[derive(Clone, Default)]
+struct SoughtInVain {
+    /// The search from the world in which the history is now ended at its bound.
+    from_here: HashSet<ActionKind>,
+    /// All that can follow was searched.
+    for_good: HashSet<ActionKind>,
+}
+
+/// What a search for the nearest missing action ends with.
+enum Walked<Y: Layout> {
+    Found(Vec<Action>, World<Y>),
+    /// It is nowhere among the worlds that can follow.
+    Nowhere,
+    /// A bound ended the search.
+    OutOfBounds,
+}
+
 struct Way {
     action: Action,
     before: Option<Rc<Way>>,
 }
 
 /// The search for what is near a state.
-struct Nearby<'a> {
+struct Nearby<'a, Y: Layout> {
     config: &'a Config,
-    actions: &'a [Action],
+    prefilter: &'a Prefilter<Y>,
     limits: &'a Limits<'a>,
     started: Instant,
     /// The limit that was reached.
     stopped: &'a Cell<Option<Stopped>>,
 }
 
-impl Nearby<'_> {
+impl<Y: Layout> Nearby<'_, Y> {
     /// The way to the nearest missing action. Faults come last: what they end cannot be covered after them. So
     /// do keys that are gone at the instant at which they are due: in many scenarios none gets so far.
-    fn nearest<Y: Layout>(&self, from: &World<Y>, missing: &HashSet<ActionKind>) -> Option<(Vec<Action>, World<Y>)> {
+    fn nearest(
+        &self,
+        from: &World<Y>,
+        missing: &HashSet<ActionKind>,
+        vain: &mut SoughtInVain,
+    ) -> Option<(Vec<Action>, World<Y>)> {
         let is_calm = |kind: &ActionKind| !kind.is_fault() && !kind.decides_tie();
         let calm: HashSet<ActionKind> = missing.iter().copied().filter(is_calm).collect();
-        self.walk(from, &calm).or_else(|| self.walk(from, missing))
+        [&calm, missing].into_iter().find_map(|wanted| {
+            let is_open = |kind: &&ActionKind| !vain.from_here.contains(*kind) && !vain.for_good.contains(*kind);
+            let wanted: HashSet<ActionKind> = wanted.iter().filter(is_open).copied().collect();
+            match self.walk(from, &wanted) {
+                Walked::Found(path, end) => return Some((path, end)),
+                Walked::Nowhere => vain.for_good.extend(wanted),
+                Walked::OutOfBounds => vain.from_here.extend(wanted),
+            }
+            None
+        })
     }
 
-    fn walk<Y: Layout>(&self, from: &World<Y>, wanted: &HashSet<ActionKind>) -> Option<(Vec<Action>, World<Y>)> {
+    fn walk(&self, from: &World<Y>, wanted: &HashSet<ActionKind>) -> Walked<Y> {
         if wanted.is_empty() {
-            return None;
+            return Walked::Nowhere;
         }
         let limit = self.limits.max_states.and_then(|limit| usize::try_from(limit).ok());
         let most = limit.map_or(MOST_STATES, |limit| limit.min(MOST_STATES));
         let mut met: HashSet<_> = [*from].into_iter().collect();
         let mut queue: VecDeque<(World<Y>, Option<Rc<Way>>)> = VecDeque::from([(*from, None)]);
-        let mut visited = 0_usize;
+        let (mut visited, mut is_whole) = (0_usize, true);
+        let mut possible = Vec::new();
         while let Some((world, way)) = queue.pop_front() {
-            let is_full = met.len() + self.actions.len() > met.capacity();
+            let is_full = met.len() + self.prefilter.actions().len() > met.capacity();
             if is_full || visited.is_multiple_of(CHECKED_EVERY) {
                 let state = size_of::<World<Y>>();
                 let growth = if is_full { 2 * met.capacity() * state } else { 0 };
                 if self.must_stop((met.capacity() + queue.capacity()) * state, growth) {
-                    return None;
+                    return Walked::OutOfBounds;
                 }
             }
             visited += 1;
             let mut fresh = 0;
-            for &action in self.actions {
+            possible.clear();
+            self.prefilter.each_possible(&world, |_, action| possible.push(action));
+            for &action in &possible {
                 let Some(next) = step(self.config, &world, action) else { continue };
                 let is_wanted = wanted.contains(&action.kind());
-                if !is_wanted && (met.len() > most || !met.insert(next.world)) {
-                    continue;
+                if !is_wanted {
+                    if met.len() > most {
+                        is_whole = false;
+                        continue;
+                    }
+                    if !met.insert(next.world) {
+                        continue;
+                    }
                 }
                 fresh += 1;
                 let way = Rc::new(Way { action, before: way.clone() });
@@ -124,13 +171,13 @@ impl Nearby<'_> {
                     let mut path: Vec<Action> =
                         std::iter::successors(Some(&way), |way| way.before.as_ref()).map(|way| way.action).collect();
                     path.reverse();
-                    return Some((path, next.world));
+                    return Walked::Found(path, next.world);
                 }
                 queue.push_back((next.world, Some(way)));
             }
             self.limits.progress.fetch_add(fresh, Ordering::Relaxed);
         }
-        None
+        if is_whole { Walked::Nowhere } else { Walked::OutOfBounds }
     }
 
     /// Whether a limit other than that on states is reached: each walk has its own number of states. `bytes` are those of

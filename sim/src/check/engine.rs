@@ -40,6 +40,8 @@ pub struct How {
     /// Whether the judge also looks for a shorter witness of each violation. Otherwise it executes what was found, and nothing is said to
     /// be shortest; so where idle time is passed through.
     pub seeks_shorter: bool,
+    /// Of both engines, the second searches only worlds of at most so many states. The command line always asks it.
+    pub second_opinion_up_to: u64,
 }
 
 /// How wide a fingerprint is, bits.
@@ -65,8 +67,15 @@ impl Width {
 }
 
 impl How {
-    /// One thread, no reduction.
+    /// One thread, no reduction, and a second opinion wherever both engines are asked for.
     pub const fn by(engine: Engine) -> Self {
-        Self { engine, native: native::Options::DEFAULT, fingerprint: Width::Bits64, only: None, seeks_shorter: true }
+        Self {
+            engine,
+            native: native::Options::DEFAULT,
+            fingerprint: Width::Bits64,
+            only: None,
+            seeks_shorter: true,
+            second_opinion_up_to: u64::MAX,
+        }
     }
 }

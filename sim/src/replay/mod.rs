@@ -32,7 +32,7 @@ pub use error::ReplayError;
 pub use player::{Played, Player, suited};
 pub use servers::{
     Addresses, Clock, ClockLibrary, ClockOffset, ClusterPlace, Gate, NodeSettings, OwnProcess, ReplicatedEffect,
-    ServerConnection, ServerNode, ServerProgram, ServerRole, end_everything, sentinel, tcp_proxy,
+    ServerConnection, ServerNode, ServerProgram, ServerRole, end_everything, refuse_unsuited, sentinel, tcp_proxy,
 };
 pub use target_program::TargetProgram;
 pub use version::{Flavour, Version};

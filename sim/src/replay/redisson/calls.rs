@@ -75,11 +75,14 @@ pub fn told_of_acquire(before: &ThreadState, after: &ThreadState) -> &'static st
 }
 
 /// What the application of this version is told where a server does not write; `None`: it does. 3.15 has no exceptions of their own
-/// for want of replicas and for a replica (docs/facts/redisson.md#noreplicas-and-readonly-are-retried).
-pub fn told_of_refusal(answer: Reply, profile: Profile) -> Option<&'static str> {
+/// for want of replicas and for a replica, and the others know those errors by their names
+/// (docs/facts/redisson.md#noreplicas-and-readonly-are-retried). `are_named`: the server says the name of an error that a script met.
+pub fn told_of_refusal(answer: Reply, profile: Profile, are_named: bool) -> Option<&'static str> {
     match answer {
-        Reply::NotEnoughReplicas | Reply::ReadOnly if profile == Profile::Redisson315 => Some(REDISSON_EXCEPTION),
-        Reply::NotEnoughReplicas => Some("RedisNoReplicasException"),
+        Reply::NotEnoughReplicas | Reply::ReadOnly if profile == Profile::Redisson315 || !are_named => {
+            Some(REDISSON_EXCEPTION)
+        }
+        Reply::NotEnoughReplicas => Some(NO_REPLICAS),
         Reply::ReadOnly => Some(READ_ONLY),
         Reply::TryAgain => Some("RedisTryAgainException"),
         Reply::SaveFailed | Reply::WrongType => Some(REDISSON_EXCEPTION),
@@ -128,6 +131,10 @@ pub const JOINED_IN_VAIN: &str = "CompletionException";
 
 /// Its call has failed, whatever becomes of the request.
 pub const REDISSON_EXCEPTION: &str = "RedisException";
+/// A server has refused to write: it has too few replicas.
+pub const NO_REPLICAS: &str = "RedisNoReplicasException";
+/// What it asks about replicas has failed.
+pub const WAIT_FAILED: &str = "RedisWaitException";
 /// A server has refused to write: it is a replica.
 pub const READ_ONLY: &str = "RedisReadonlyException";
 /// The server that it knows is down; what became of the request is not known.

@@ -24,7 +24,7 @@ use super::open_wait::OpenWait;
 use super::overtaking::{GAP_MS, overtaken_clients};
 use super::program::RedissonProgram;
 use super::pub_sub::PubSubCommands;
-use super::refusals::{asks_once, refuse_channels, refuse_world};
+use super::refusals::{asks_once, refuse_on_server, refuse_world};
 use super::requests::GatedRequests;
 use super::semaphore::SemaphoreQueue;
 use super::sides::OldEntry;
@@ -67,6 +67,8 @@ pub struct RedissonClients {
     sentinel: Option<LoneSentinel>,
     /// By which commands they publish and subscribe.
     pub(super) commands: PubSubCommands,
+    /// Whether their servers say the name of an error that a script met.
+    pub(super) errors_are_named: bool,
     /// How callers give up.
     pub(super) interruption: Interruption,
     /// The steps at which a thread calls whose interrupt flag is set.
@@ -87,6 +89,8 @@ pub struct RedissonClients {
     pub(super) asks_unreached: BTreeSet<u8>,
     /// The clients that a `WAIT` which the model does not have has told another number of replicas: they read it anew.
     pub(super) forgotten: BTreeSet<u8>,
+    /// The clients whose question about `WAITAOF` a replica has refused: their calls throw before they have sent a script.
+    pub(super) refused_probes: BTreeSet<u8>,
     /// The threads whose timers had fired when a message came for their client, and that have not asked since.
     pub(super) woken_twice: BTreeSet<(u8, u8)>,
     /// How many permits the semaphore of each client has that the model does not have.
@@ -108,7 +112,7 @@ impl RedissonClients {
     ) -> Result<Self, ReplayError> {
         let program = &program.of_world(config);
         refuse_world(config, program)?;
-        refuse_channels(config, program, server)?;
+        refuse_on_server(config, program, server)?;
         // To wait until one client sends a request again moves the clocks of its JVM. Another client there would time out with it.
         let sends_again = (0..config.clients.count).any(|client| config.of_client(client).calls.resend == Resend::All);
         let interruption = program.interruption();
@@ -138,6 +142,7 @@ impl RedissonClients {
             reaches: Vec::new(),
             open_waits: Vec::new(),
             commands: program.pub_sub_commands(server),
+            errors_are_named: server.names_errors_of_scripts(),
             deployment: program.deployment(),
             sentinel: None,
             interruption,
@@ -150,6 +155,7 @@ impl RedissonClients {
             interrupted_acquires: BTreeSet::new(),
             asks_unreached: BTreeSet::new(),
             forgotten: BTreeSet::new(),
+            refused_probes: BTreeSet::new(),
             woken_twice: BTreeSet::new(),
             spare_permits: Vec::new(),
             master_calls: MasterCalls::default(),
@@ -246,6 +252,7 @@ impl Target for RedissonClients {
         self.lost_subscriptions.clear();
         self.interrupted_acquires.clear();
         self.asks_unreached.clear();
+        self.refused_probes.clear();
         self.woken_twice.clear();
         let mut sockets: Vec<_> =
             (0..testbed.servers.len()).map(|node| testbed.servers.node(node).socket().to_owned()).collect();

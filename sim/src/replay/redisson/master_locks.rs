@@ -310,7 +310,7 @@ impl RedissonClients {
         let has_ended = is_unlock && after.phase != Phase::ReleasingMasters;
         let error = match step.step.answer {
             Reply::NotHeld => Some(calls::NOT_ITS_OWN),
-            answer => calls::told_of_refusal(answer, protocol.profile),
+            answer => self.told_of_refusal(client, answer),
         };
         let model = error.filter(|_| stops && has_ended);
         let model = model.unwrap_or_else(|| told_on_masters(before, after, is_unlock));

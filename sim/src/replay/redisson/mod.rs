@@ -65,4 +65,4 @@ pub use jvm::Jvm;
 pub use master_order::is_in_library_order;
 pub use program::RedissonProgram;
 pub use pub_sub::PubSubCommands;
-pub use refusals::{asks_once, has_rules_of_its_version, refuse_world};
+pub use refusals::{asks_once, has_rules_of_its_version, refuse_on_server, refuse_world};

@@ -141,11 +141,27 @@ fn refused_move(config: &Config) -> Option<&'static str> {
     )
 }
 
-/// Refuses a world in which a slot is moved whose clients publish by other channels than it says, or by different ones, on such servers.
+/// Refuses a world in which the clients do not do on such servers what it says.
 ///
 /// # Errors
 /// `NotForRedisson`.
-pub fn refuse_channels(config: &Config, program: &RedissonProgram, server: &ServerProgram) -> Result<(), ReplayError> {
+pub fn refuse_on_server(config: &Config, program: &RedissonProgram, server: &ServerProgram) -> Result<(), ReplayError> {
+    refuse_channels(config, program, server)?;
+    let sends_again = |client| config.of_client(client).retries_refused_calls();
+    if server.names_errors_of_scripts() || !config.is_split() || !(0..config.clients.count).any(sends_again) {
+        return Ok(());
+    }
+    Err(ReplayError::NotForRedisson {
+        version: program.version().to_owned(),
+        reason: format!(
+            "{server} answers a script that must not write with an error without a name, and it sends nothing again because of that; set \
+             refused_call to \"throw\", or use Redis 7.0 or newer"
+        ),
+    })
+}
+
+/// Refuses a world in which a slot is moved whose clients publish by other channels than it says, or by different ones, on such servers.
+fn refuse_channels(config: &Config, program: &RedissonProgram, server: &ServerProgram) -> Result<(), ReplayError> {
     if config.faults.move_slot == 0 {
         return Ok(());
     }

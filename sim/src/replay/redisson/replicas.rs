@@ -106,6 +106,9 @@ impl RedissonClients {
                 "a server that is a replica answers what Redisson asks about WAIT with an error, and the call throws",
             );
         }
+        if words_of(prelude)[0] == "WAITAOF" && is_refused_by_replica(&reply) {
+            self.refused_probes.insert(client);
+        }
         Ok(())
     }
 
@@ -143,8 +146,7 @@ impl RedissonClients {
         for receipt in &self.receipts[asked] {
             testbed.hide_key(receipt.clone());
         }
-        let profile = self.config.of_client(client).protocol.profile;
-        let is_behind_error = calls::told_of_refusal(step.step.answer, profile).is_some();
+        let is_behind_error = self.told_of_refusal(client, step.step.answer).is_some();
         let at = step.place();
         let asking =
             told.as_ref().and_then(|((_, thread), _)| step.before.clients[asked].threads.get(usize::from(*thread)));
@@ -480,4 +482,10 @@ pub(super) fn leave_at_new_count(testbed: &mut Testbed) {
     testbed
         .findings
         .leave("Redisson has read the number of replicas anew, since the WAIT behind another request told another one");
+}
+
+/// Whether a server refuses a command because it is a replica, and not because it does not know it.
+fn is_refused_by_replica(reply: &Value) -> bool {
+    let Value::ServerError(error) = reply else { return false };
+    error.details().is_some_and(|details| details.contains("replica"))
 }

@@ -104,6 +104,12 @@ impl RedissonClients {
             let asks = self.unsent(asked).iter().any(|held| is_script(&words_of(held)));
             let told = thread.filter(|_| !asks).map(|thread| self.told((client, thread), testbed));
             let told = told.filter(|told| told != calls::INSIDE);
+            if self.refused_probes.contains(&client) && !asks && told.as_deref() == Some(calls::WAIT_FAILED) {
+                testbed.findings.leave(
+                    "a server that is a replica answers what Redisson asks about WAITAOF with an error, and the call throws",
+                );
+                return Ok(None);
+            }
             if !asks && self.is_cut_off((client, told.as_deref()), step, testbed) {
                 testbed.findings.leave("Redisson asks over a connection that has ended, and its call fails");
                 return Ok(None);

@@ -89,7 +89,6 @@ impl RedissonClients {
         let holds = |clients: &[lockstep_model::trace::ClientState]| {
             clients[usize::from(client)].threads.iter().map(|thread| thread.holds).sum::<u8>()
         };
-        let profile = self.config.of_client(client).protocol.profile;
         if self.is_in_parts(client, step) {
             return Some(calls::INSIDE.into());
         }
@@ -101,12 +100,10 @@ impl RedissonClients {
             (true, _) if after > 0 => calls::GRANTED.into(),
             // Only the last step and a lock of one part say what went wrong.
             (true, _) if matches!(verb, ScriptVerb::SetTtl { .. }) => calls::JOINED_IN_VAIN.into(),
-            (true, _) if is_single => {
-                calls::told_of_refusal(step.step.answer, profile).unwrap_or(calls::REFUSED).into()
-            }
+            (true, _) if is_single => self.told_of_refusal(client, step.step.answer).unwrap_or(calls::REFUSED).into(),
             (true, _) | (false, false) => calls::REFUSED.into(),
             (false, true) if is_answered && before > after => calls::RELEASED.into(),
-            (false, true) => calls::told_of_refusal(step.step.answer, profile).unwrap_or(calls::NOT_ITS_OWN).into(),
+            (false, true) => self.told_of_refusal(client, step.step.answer).unwrap_or(calls::NOT_ITS_OWN).into(),
         })
     }
 

@@ -122,6 +122,12 @@ impl ServerProgram {
         self.flavour == Flavour::Valkey
     }
 
+    /// Whether an error that a write in a script met keeps its name (`-READONLY …`): since 7.0 (measured: 6.2.5 answers
+    /// `-ERR Error running script …`, and the name stands inside; docs/facts/redis.md#errors-of-scripts).
+    pub fn names_errors_of_scripts(&self) -> bool {
+        self.version >= (Version { major: 7, minor: 0, patch: 0 })
+    }
+
     /// Whether a cluster of it has channels of one slot (`SPUBLISH`): since 7.0 (measured: 6.2.5 knows no such command).
     pub fn has_sharded_channels(&self) -> bool {
         self.version >= (Version { major: 7, minor: 0, patch: 0 })
