@@ -25,8 +25,8 @@ fn recorded(config: &Config, actions: &[Action]) -> Trace {
 
 /// The replay, and what it says that B was told last.
 fn played_on(server: &ServerProgram, trace: &Trace) -> (Played, Option<String>) {
-    let mut player = Player::start(server, &trace.config, version_of(&trace.config)).expect("it starts");
-    let played = player.replay(trace, true).unwrap_or_else(|error| panic!("{server}: {error}"));
+    let mut clients = Player::start(server, &trace.config, version_of(&trace.config)).expect("they start");
+    let played = clients.replay(trace, true).unwrap_or_else(|error| panic!("{server}: {error}"));
     let told = played.answers.iter().flatten().rev().find_map(|line| line.strip_prefix("B:1: ")).map(str::to_owned);
     (played, told)
 }
@@ -81,14 +81,20 @@ fn a_call_that_is_refused_for_two_reasons_throws_by_the_one_that_the_server_name
         if refuse_unsuited(&server, &config).is_err() {
             continue;
         }
-        let actions = [RefuseWrites { node: 0 }, Promote { node: 1 }, Acquire { client: CLIENT, thread: THREAD }];
-        let trace = recorded(&config, &actions);
-        assert_eq!(answer_of_last_step(&trace), Reply::SaveFailed);
-        let (played, told) = played_on(&server, &trace);
-        assert_eq!((played.difference, played.left), (None, None), "{server}");
-        named.push((server.flavour(), told.unwrap_or_default()));
+        let acquire = Acquire { client: CLIENT, thread: THREAD };
+        let refused = [RefuseWrites { node: 0 }, Promote { node: 1 }, acquire];
+        // Here the client knows of a replica, and waits for it behind the refused call.
+        let held = [acquire, RefuseWrites { node: 0 }, Release { client: CLIENT, thread: THREAD }];
+        let refused_later = [&held[..], &[Promote { node: 1 }, acquire]].concat();
+        for actions in [&refused[..], &refused_later] {
+            let trace = recorded(&config, actions);
+            assert_eq!(answer_of_last_step(&trace), Reply::SaveFailed);
+            let (played, told) = played_on(&server, &trace);
+            assert_eq!((played.difference, played.left), (None, None), "{server}");
+            named.push((server.flavour(), told.unwrap_or_default()));
+        }
     }
-    let both =
-        [(Flavour::Redis, "RedisException".to_owned()), (Flavour::Valkey, "RedisNoReplicasException".to_owned())];
-    assert_eq!(named, both);
+    let of = |flavour, thrown: &str| vec![(flavour, thrown.to_owned()); 2];
+    let each = [of(Flavour::Redis, "RedisException"), of(Flavour::Valkey, "RedisNoReplicasException")];
+    assert_eq!(named, each.concat());
 }

@@ -14,7 +14,7 @@ use lockstep_model::{Action, Config, Reply};
 use redis::Cmd;
 
 use super::applications::{Applications, NewClient, ServerReach};
-use super::calls::{IS_HELD, READ_TOKEN};
+use super::calls::{IS_HELD, READ_TOKEN, ScriptErrors};
 use super::chains::RenewalChains;
 use super::client_times::{ClientTimes, ReplicaSync, ToldBy};
 use super::deployment::Deployment;
@@ -67,8 +67,8 @@ pub struct RedissonClients {
     sentinel: Option<LoneSentinel>,
     /// By which commands they publish and subscribe.
     pub(super) commands: PubSubCommands,
-    /// Whether their servers say the name of an error that a script met.
-    pub(super) errors_are_named: bool,
+    /// What their servers make of errors of scripts.
+    pub(super) errors: ScriptErrors,
     /// How callers give up.
     pub(super) interruption: Interruption,
     /// The steps at which a thread calls whose interrupt flag is set.
@@ -142,7 +142,10 @@ impl RedissonClients {
             reaches: Vec::new(),
             open_waits: Vec::new(),
             commands: program.pub_sub_commands(server),
-            errors_are_named: server.names_errors_of_scripts(),
+            errors: ScriptErrors {
+                are_named: server.names_errors_of_scripts(),
+                may_name_missing_replicas: config.cluster.min_replicas > 0 && server.names_missing_replicas_first(),
+            },
             deployment: program.deployment(),
             sentinel: None,
             interruption,

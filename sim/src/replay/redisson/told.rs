@@ -5,7 +5,9 @@ use lockstep_model::config::{Profile, Resend};
 use lockstep_model::trace::{ClientState, State, ThreadState, client_name};
 use lockstep_model::{Config, Reply};
 
-use super::calls::{self, TIMED_OUT, ToldWords, granted_with, told_by};
+use super::calls::{
+    self, EITHER_REFUSAL, NO_REPLICAS, REDISSON_EXCEPTION, TIMED_OUT, ToldWords, granted_with, told_by,
+};
 use super::clients::RedissonClients;
 use crate::replay::history_step::{HistoryStep, StepPlace};
 use crate::replay::testbed::Testbed;
@@ -44,7 +46,7 @@ impl RedissonClients {
             (_, Reply::TokenRead { number }) => return token_of(number.into()).into(),
             (ScriptVerb::LeaveQueue { .. }, _) => calls::REFUSED,
             // Whatever becomes of the undo, the acquire has failed.
-            (ScriptVerb::Undo { .. }, _) => calls::REDISSON_EXCEPTION,
+            (ScriptVerb::Undo { .. }, _) => REDISSON_EXCEPTION,
             (ScriptVerb::ForceRelease, Reply::ForceReleased) => "it has freed the lock",
             (ScriptVerb::ForceRelease, _) => "there was nothing to free",
             (_, Reply::Released | Reply::StillHeld) => calls::RELEASED,
@@ -55,7 +57,7 @@ impl RedissonClients {
 
     /// What a client is told where its server does not write; `None`: it does.
     pub(super) fn told_of_refusal(&self, client: u8, answer: Reply) -> Option<&'static str> {
-        calls::told_of_refusal(answer, self.config.of_client(client).protocol.profile, self.errors_are_named)
+        calls::told_of_refusal(answer, self.config.of_client(client).protocol.profile, self.errors)
     }
 
     /// What a client is told by a grant that it believes: where tokens come with grants, the number that the node has raised its
@@ -106,11 +108,6 @@ impl RedissonClients {
             return;
         }
         let told = self.told((client, thread), testbed);
-        // As where answers are compared (`Testbed::meaning_of`).
-        let names_the_other = step.step.answer == Reply::SaveFailed && told == calls::NO_REPLICAS;
-        if names_the_other && testbed.servers.may_name_missing_replicas_first() {
-            return;
-        }
         let is_at_limit = of(step.before).and_then(|before| before.wait_left) == Some(0);
         if gives_up_at_its_limit(is_at_limit, model, &told, testbed) {
             return;
@@ -139,6 +136,9 @@ pub(super) fn compare_words(
     testbed: &mut Testbed,
 ) {
     let what = || format!("what {}:{} is told", client_name(client), thread + 1);
+    // As where answers are compared (`Testbed::meaning_of`).
+    let is_one_of_two = model == EITHER_REFUSAL && [REDISSON_EXCEPTION, NO_REPLICAS].contains(&told);
+    let model = if is_one_of_two { told } else { model };
     testbed.findings.compare(at, what, model, told);
 }
 
