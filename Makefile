@@ -112,7 +112,7 @@ soak:
 	LOCKSTEP_MUTATED_FILES=$(SOAK_FILES) cargo test --locked --workspace --lib changed_files && \
 	LOCKSTEP_FREE_RUNS=$(SOAK_FREE_RUNS) cargo test --locked -p lockstep-tests --test inclusion && \
 	LOCKSTEP_REPAIRS_EVERY=1 LOCKSTEP_CELLS_EVERY=1 cargo test --locked -p lockstep-tests --test reports repairs && \
-	LOCKSTEP_SECOND_OPINION_STATES=1000000000 cargo test --locked -p lockstep-tests --test reports state_space && \
+	LOCKSTEP_SECOND_OPINION_STATES=1000000000 cargo test --locked -p lockstep-tests --test reports -- state_space anomalies && \
 	LOCKSTEP_DRAW_SCENARIOS=$(SOAK_WORLDS) \
 		cargo test --locked -p lockstep-tests --test safety nobody_thought_of && \
 	LOCKSTEP_COMPARED_STATES=1000000 \

@@ -46,6 +46,28 @@ pub fn exhaust(scenario: &Scenario) -> CheckOutcome {
     outcome
 }
 
+/// The properties that are violated in a scenario, of which nothing else is told: in `make test` those of a world that is not built in
+/// are looked for among normal forms, by the native engine alone.
+pub fn violated(scenario: &Scenario) -> Vec<Property> {
+    if let Some((_, outcome)) = of_same_world(scenario) {
+        return violated_in(outcome);
+    }
+    if second_opinion_up_to() > SECOND_OPINION_STATES {
+        return violated_in(&exhaust(scenario));
+    }
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let how = How { seeks_shorter: false, ..How::by(Engine::Native) };
+    let outcome = check_as(scenario, how, &Limits::none(&stop, &progress)).unwrap_or_else(|error| panic!("{error}"));
+    assert!(outcome.complete, "{} was not exhausted", scenario.name);
+    violated_in(&outcome)
+}
+
+/// The properties that are violated.
+pub fn violated_in(outcome: &CheckOutcome) -> Vec<Property> {
+    let violated = outcome.properties.iter().filter(|found| found.verdict == Verdict::Violated);
+    violated.map(|found| found.property).collect()
+}
+
 /// The built-in scenario with that name, and its outcome.
 pub fn known(name: &str) -> &'static (Scenario, CheckOutcome) {
     ALL.iter().find(|(scenario, _)| scenario.name == name).unwrap_or_else(|| panic!("no scenario {name}"))
@@ -80,8 +102,11 @@ pub fn edited(name: &str, lines: &[ScenarioLine]) -> Scenario {
 
 /// The built-in scenario with the same world, if there is one.
 pub fn same_world(scenario: &Scenario) -> Option<&'static str> {
-    let same = ALL.iter().find(|(known, _)| known.config == scenario.config);
-    same.map(|(known, _)| known.name.as_str())
+    of_same_world(scenario).map(|(known, _)| known.name.as_str())
+}
+
+fn of_same_world(scenario: &Scenario) -> Option<&'static (Scenario, CheckOutcome)> {
+    ALL.iter().find(|(known, _)| known.config == scenario.config)
 }
 
 /// A history of a scenario, or the reason why the actions are not one.

@@ -10,7 +10,7 @@ use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::{CheckOutcome, PropertyOutcome};
 use lockstep_sim::scenario::Scenario;
 
-use crate::runs::{ALL, ScenarioLine, edited, exhaust, known, same_world};
+use crate::runs::{ALL, ScenarioLine, edited, known, same_world, violated, violated_in};
 use groups::{AnomalyGroup, GROUPS};
 use lockstep_tests::page::{self, NOTHING, listed, table};
 use repairs::REPAIRS;
@@ -88,9 +88,9 @@ fn row((scenario, outcome): &(Scenario, CheckOutcome)) -> Vec<String> {
 
 /// The properties that these lines repair, and those that they do not.
 fn repair(name: &str, lines: &[ScenarioLine]) -> String {
-    let before = broken(&known(name).1);
+    let before = violated_in(&known(name).1);
     let after_scenario = edited(name, lines);
-    let after = broken(&exhaust(&after_scenario));
+    let after = violated(&after_scenario);
     let ids = |properties: Vec<Property>| {
         listed(&properties.iter().map(|property| format!("`{property}`")).collect::<Vec<_>>())
     };
@@ -104,15 +104,10 @@ fn repair(name: &str, lines: &[ScenarioLine]) -> String {
     format!("{}: {what}{is}", keys.join(", "))
 }
 
-fn broken(outcome: &CheckOutcome) -> Vec<Property> {
-    let violated = outcome.properties.iter().filter(|found| found.verdict == Verdict::Violated);
-    violated.map(|found| found.property).collect()
-}
-
 #[test]
 fn every_repair_is_of_a_scenario_that_is_broken() {
     for (name, _) in REPAIRS {
-        assert!(!broken(&known(name).1).is_empty(), "{name} breaks nothing");
+        assert!(!violated_in(&known(name).1).is_empty(), "{name} breaks nothing");
     }
 }
 
@@ -122,7 +117,10 @@ fn every_scenario_that_is_broken_stands_in_one_group() {
     let grouped: Vec<&str> = GROUPS.iter().flat_map(|group| group.scenarios).copied().collect();
     let distinct: BTreeSet<&str> = grouped.iter().copied().collect();
     assert_eq!(distinct.len(), grouped.len(), "a scenario stands in two groups");
-    let violated: BTreeSet<&str> =
-        ALL.iter().filter(|(_, outcome)| !broken(outcome).is_empty()).map(|(scenario, _)| &*scenario.name).collect();
+    let violated: BTreeSet<&str> = ALL
+        .iter()
+        .filter(|(_, outcome)| !violated_in(outcome).is_empty())
+        .map(|(scenario, _)| &*scenario.name)
+        .collect();
     assert_eq!(distinct, violated);
 }
