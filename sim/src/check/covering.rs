@@ -77,9 +77,9 @@ impl InLayout for Covering<'_> {
 /// Kinds of actions that were sought in vain in the history so far: no search is repeated that would find nothing again.
 #[derive(Clone, Default)]
 struct SoughtInVain {
-    /// The search from the world in which the history is now ended at its bound.
+    /// Those whose search from the present world ended at its bound.
     from_here: HashSet<ActionKind>,
-    /// All that can follow was searched.
+    /// Those that are in nothing that can follow.
     for_good: HashSet<ActionKind>,
 }
 

@@ -144,7 +144,7 @@ impl RedissonClients {
             commands: program.pub_sub_commands(server),
             errors: ScriptErrors {
                 are_named: server.names_errors_of_scripts(),
-                may_name_missing_replicas: config.cluster.min_replicas > 0 && server.names_missing_replicas_first(),
+                may_name_missing_replicas: server.may_name_missing_replicas_first(config),
             },
             deployment: program.deployment(),
             sentinel: None,

@@ -9,6 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{self, Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use lockstep_model::Config;
 use lockstep_model::config::Ttls;
 
 use super::limits::{MOST_VERSION, VERSION_WAIT};
@@ -118,7 +119,7 @@ impl ServerProgram {
 
     /// Whether a master that refuses a script's write for both reasons says that it lacks replicas, and not that its last save
     /// failed (measured: 7.0.15 answers `MISCONF`, Valkey 9.1.2 `NOREPLICAS`; docs/facts/redis.md#a-failed-save).
-    pub fn names_missing_replicas_first(&self) -> bool {
+    fn names_missing_replicas_first(&self) -> bool {
         self.flavour == Flavour::Valkey
     }
 
@@ -126,6 +127,11 @@ impl ServerProgram {
     /// `-ERR Error running script …`, and the name stands inside; docs/facts/redis.md#errors-of-scripts).
     pub fn names_errors_of_scripts(&self) -> bool {
         self.version >= (Version { major: 7, minor: 0, patch: 0 })
+    }
+
+    /// Whether it may do so in this world: only where a master needs replicas to write.
+    pub fn may_name_missing_replicas_first(&self, config: &Config) -> bool {
+        config.cluster.min_replicas > 0 && self.names_missing_replicas_first()
     }
 
     /// Whether a cluster of it has channels of one slot (`SPUBLISH`): since 7.0 (measured: 6.2.5 knows no such command).

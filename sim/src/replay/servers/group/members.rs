@@ -236,7 +236,7 @@ impl ServerGroup {
 
     /// Whether a master that refuses a write for two reasons may name another one than the model.
     pub fn may_name_missing_replicas_first(&self) -> bool {
-        self.config.cluster.min_replicas > 0 && self.server.names_missing_replicas_first()
+        self.server.may_name_missing_replicas_first(&self.config)
     }
 
     /// Whether replicas receive TTLs as relative times.
