@@ -112,6 +112,16 @@ fn each_property_is_seen_from_both_sides() {
     }
 }
 
+/// Of those that are small; `make check` does this for all.
+#[test]
+fn every_verdict_on_a_built_in_scenario_is_as_declared() {
+    for scenario in SMALL.iter() {
+        for found in exhaust(scenario, Engine::Native).properties {
+            assert!(found.is_as_declared(), "{} in {}: {:?}", found.property, scenario.name, found.verdict);
+        }
+    }
+}
+
 #[test]
 fn newcomers_starve_a_waiter() {
     let trace = lasso("newcomers-starve-a-waiter", Property::WaiterServed);

@@ -56,11 +56,13 @@ use lockstep_tests::at_once::at_once;
 use lockstep_tests::built_in::scenario;
 use lockstep_tests::drawn::from_environment;
 
-/// What the native engine finds in each built-in scenario, in their order. That no trace is shorter is confirmed for `reports`.
+/// What the native engine visits in each built-in scenario, in their order: a search for one property visits what a search for all does.
+/// The verdicts on all are for `reports`, where the pass over runs takes several times the search.
 static BUILT_IN: LazyLock<Vec<CheckOutcome>> = LazyLock::new(|| {
     let found = |scenario: &Scenario| {
         let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-        let outcome = check_as(scenario, NO_SHORTER_SOUGHT, &Limits::none(&stop, &progress));
+        let how = How { only: Some(Property::OnlyHolderReleases), ..NO_SHORTER_SOUGHT };
+        let outcome = check_as(scenario, how, &Limits::none(&stop, &progress));
         outcome.unwrap_or_else(|error| panic!("{error}"))
     };
     at_once(&builtin(), found)
@@ -84,11 +86,6 @@ static COMPARED: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
 
 fn compared() -> impl Iterator<Item = &'static Scenario> {
     COMPARED.iter()
-}
-
-/// What the native engine finds in the built-in scenario with that name.
-fn found_in(name: &str) -> &'static CheckOutcome {
-    BUILT_IN.iter().find(|outcome| outcome.scenario == name).unwrap_or_else(|| panic!("no scenario {name}"))
 }
 
 /// Explores every state.

@@ -6,7 +6,7 @@ use lockstep_model::mutants::Mutant;
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::scenario::Scenario;
 
-use crate::{found_in, scenario, verdict, verdict_on};
+use crate::{scenario, verdict_on};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
 const NOTICED: [(Mutant, &str, Property, Verdict); 94] = [
@@ -131,7 +131,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 94] = [
 fn each_wrong_rule_is_noticed_by_the_property_that_guards_it() {
     for (mutant, name, property, expected) in NOTICED {
         let right = scenario(name);
-        assert_eq!(verdict(found_in(name), property), Verdict::Holds, "{property} in {name}");
+        assert_eq!(verdict_on(&right, property), Verdict::Holds, "{property} in {name}");
         let wrong = Scenario { config: right.config.with_mutant(mutant), ..right };
         assert_eq!(verdict_on(&wrong, property), expected, "{mutant:?} in {name}");
     }
@@ -163,7 +163,7 @@ const HIDDEN_BY: [(Mutant, &str, Property); 17] = [
 fn each_rule_that_explores_too_little_hides_what_the_right_one_finds() {
     for (mutant, name, property) in HIDDEN_BY {
         let right = scenario(name);
-        assert_eq!(verdict(found_in(name), property), Verdict::Violated, "{property} in {name}");
+        assert_eq!(verdict_on(&right, property), Verdict::Violated, "{property} in {name}");
         let wrong = Scenario { config: right.config.with_mutant(mutant), ..right };
         assert_eq!(verdict_on(&wrong, property), Verdict::Holds, "{mutant:?} in {name}");
     }
@@ -214,7 +214,7 @@ fn the_rules_of_locks_without_reentry_are_noticed_too() {
     ];
     for (mutant, name, property) in cases {
         let right = scenario(name);
-        assert_eq!(verdict(found_in(name), property), Verdict::Holds, "{property} in {name}");
+        assert_eq!(verdict_on(&right, property), Verdict::Holds, "{property} in {name}");
         let wrong = Scenario { config: right.config.with_mutant(mutant), ..right };
         assert_eq!(verdict_on(&wrong, property), Verdict::Violated, "{mutant:?} in {name}");
     }
