@@ -14,7 +14,7 @@
 # And two that write: `make reports` makes reports/ and the generated parts of the documents anew, from real runs;
 # `make bench` measures, and makes reports/performance.md.
 
-.PHONY: check test soak reports bench
+.PHONY: check test tests-beside soak reports bench
 
 # What `make soak` draws at random: files that are changed, worlds whose searches are compared with and without normal forms
 # and for every law (tests whose names say that nobody thought of them), graphs whose loops are also looked for by trying everything,
@@ -61,18 +61,20 @@ check:
 # there in a fifth of the time, and run as fast. The unit tests are built with the features that the whole workspace has, so that the
 # model and its libraries are not built again. There are no tests in documentation.
 SEARCHING = safety liveness
-# Tests that run beside all others, one for each core: the first two wait for free servers, which go by the machine's own time.
-BESIDE = inclusion lock_loss reports
-OTHERS = $(filter-out $(SEARCHING) $(BESIDE),$(patsubst tests/%/main.rs,%,$(wildcard tests/*/main.rs)))
+# The first two wait for free servers, which go by the machine's own time; all three are begun first.
+EARLY = inclusion lock_loss reports
+OTHERS = $(filter-out $(SEARCHING) $(EARLY),$(patsubst tests/%/main.rs,%,$(wildcard tests/*/main.rs)))
 UNIT = -p lockstep-model -p lockstep-redis -p lockstep-sim --features lockstep-sim/mutants,lockstep-model/schema
 test_all = cargo test --locked --no-fail-fast
 # A shell lets what it starts beside itself ignore Ctrl-C; this is to end by it, too.
 beside = env --default-signal=INT,QUIT
+this = $(MAKE) --no-print-directory
 unoptimised = --config 'profile.dev.package.$(1).opt-level=0'
 
-# Built as a whole first, since the tests run the binary and what it carries; beside it, what they need is fetched. Four tests at a time
-# for each core: those that drive servers wait more than they compute. What the tests say that run beside others stands in
-# .tools/beside.log, and is shown at the end.
+# Built as a whole first, since the tests run the binary and what it carries; beside it, what they need is fetched. Then there are two
+# lanes, so that no core waits for the last test of a program or for a compiler: those that drive servers, four at a time for each core,
+# since they wait more than they compute; and beside them all others, one for each core. What these say stands in .tools/beside.log,
+# and is shown at the end.
 test: BESIDE_THREADS := $(or $(RUST_TEST_THREADS),$(shell nproc))
 test: export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(nproc))))
 test:
@@ -81,15 +83,20 @@ test:
 	wait $$building && \
 	{ \
 		failed=0; \
-		RUST_TEST_THREADS=$(BESIDE_THREADS) $(beside) $(test_all) -p lockstep-tests $(BESIDE:%=--test %) $(call unoptimised,lockstep-tests) \
-			>.tools/beside.log 2>&1 & waiting=$$!; \
-		$(test_all) $(UNIT) --lib $(call unoptimised,lockstep-sim) || failed=1; \
+		RUST_TEST_THREADS=$(BESIDE_THREADS) $(beside) $(this) tests-beside >.tools/beside.log 2>&1 & others=$$!; \
 		$(test_all) -p lockstep-tests $(OTHERS:%=--test %) $(call unoptimised,lockstep-tests) || failed=1; \
-		$(test_all) -p lockstep-tests $(SEARCHING:%=--test %) || failed=1; \
-		wait $$waiting || failed=1; \
+		wait $$others || failed=1; \
 		cat .tools/beside.log; \
 		exit $$failed; \
 	}
+
+# The second lane of `make test`, which has set up what these need.
+tests-beside:
+	failed=0; \
+	$(test_all) -p lockstep-tests $(EARLY:%=--test %) $(call unoptimised,lockstep-tests) || failed=1; \
+	$(test_all) $(UNIT) --lib $(call unoptimised,lockstep-sim) || failed=1; \
+	$(test_all) -p lockstep-tests $(SEARCHING:%=--test %) || failed=1; \
+	exit $$failed
 
 soak:
 	$(servers) && \
