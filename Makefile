@@ -85,6 +85,7 @@ test:
 		failed=0; \
 		RUST_TEST_THREADS=$(BESIDE_THREADS) $(beside) $(this) tests-beside >.tools/beside.log 2>&1 & others=$$!; \
 		$(test_all) -p lockstep-tests $(OTHERS:%=--test %) $(call unoptimised,lockstep-tests) || failed=1; \
+		echo 'The other tests run on. What they have said so far stands in .tools/beside.log; all of it is shown when they end.'; \
 		wait $$others || failed=1; \
 		cat .tools/beside.log; \
 		exit $$failed; \

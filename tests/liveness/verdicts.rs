@@ -117,7 +117,8 @@ fn each_property_is_seen_from_both_sides() {
 fn every_verdict_on_a_built_in_scenario_is_as_declared() {
     for scenario in SMALL.iter() {
         for found in exhaust(scenario, Engine::Native).properties {
-            assert!(found.is_as_declared(), "{} in {}: {:?}", found.property, scenario.name, found.verdict);
+            let (property, verdict, declared) = (found.property, found.verdict, found.declared);
+            assert!(found.is_as_declared(), "{property} in {}: {verdict:?}, declared {declared:?}", scenario.name);
         }
     }
 }
