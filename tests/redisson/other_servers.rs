@@ -51,7 +51,7 @@ fn a_release_at_a_replica_throws_by_the_name_of_the_error_where_the_server_gives
     }
 }
 
-/// docs/facts/redisson.md#replica-count: Redis knows the command since 7.2, and none of these is that new.
+/// docs/facts/redisson.md#replica-count.
 #[test]
 fn the_first_call_at_a_replica_throws_before_its_script_is_sent_where_the_server_knows_waitaof() {
     for server in servers() {
@@ -61,7 +61,7 @@ fn the_first_call_at_a_replica_throws_before_its_script_is_sent_where_the_server
         assert_eq!(answer_of_last_step(&trace), Reply::ReadOnly);
         let (played, told) = played_on(&server, &trace);
         assert_eq!(played.difference, None, "{server}");
-        if server.flavour() == Flavour::Valkey {
+        if server.knows_waitaof() {
             let why = "a server that is a replica answers what Redisson asks about WAITAOF with an error, and the call throws";
             assert_eq!(played.left, Some(why));
             assert_eq!(told.as_deref(), Some("RedisWaitException"));

@@ -13,7 +13,7 @@ use super::wire_words::{RECEIPTS, in_our_shape, receipt_of, shown};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::{Expected, Testbed};
-use crate::replay::translate::{RequestKey, ScriptRequest, ScriptVerb, request_state};
+use crate::replay::translate::{RequestKey, ScriptRequest, ScriptVerb, lacks_replicas, request_state};
 
 /// A client, and its thread where one waits for the answer.
 pub(super) type Asking = (u8, Option<u8>);
@@ -208,6 +208,8 @@ impl RedissonClients {
             return Ok(());
         }
         let reply = in_our_shape(verb, answer, self.renews_by_one());
+        let given = (step.step.answer, lacks_replicas(&reply) && !matches!(verb, ScriptVerb::Undo { .. }));
+        let told = told.map(|(asking, told)| (asking, self.told_by_name(client, told, given)));
         let words = self.translator.answer_words(step);
         testbed.compare_answer(node, &Expected::Reply { at: step.place(), words, request }, &reply)?;
         if self.begin_wait((client, held.connection), told.clone(), step, testbed)? || testbed.findings.is_over() {

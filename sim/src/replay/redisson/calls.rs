@@ -74,23 +74,14 @@ pub fn told_of_acquire(before: &ThreadState, after: &ThreadState) -> &'static st
     }
 }
 
-/// What servers make of the errors that a write in a script meets.
-#[derive(Clone, Copy, Debug)]
-pub struct ScriptErrors {
-    /// They say the name of the error.
-    pub are_named: bool,
-    /// Of a master that refuses to write because its save has failed they may say that it lacks replicas, if it does.
-    pub may_name_missing_replicas: bool,
-}
-
 /// What the application of this version is told where a server does not write; `None`: it does. 3.15 has no exceptions of their own
 /// for want of replicas and for a replica, and the others know those errors by their names
-/// (docs/facts/redisson.md#noreplicas-and-readonly-are-retried).
-pub fn told_of_refusal(answer: Reply, profile: Profile, errors: ScriptErrors) -> Option<&'static str> {
-    let knows_names = profile != Profile::Redisson315 && errors.are_named;
+/// (docs/facts/redisson.md#noreplicas-and-readonly-are-retried). `names_errors`: the server says the name of an error that a write in a
+/// script meets.
+pub fn told_of_refusal(answer: Reply, profile: Profile, names_errors: bool) -> Option<&'static str> {
+    let knows_names = profile != Profile::Redisson315 && names_errors;
     match answer {
         Reply::NotEnoughReplicas | Reply::ReadOnly if !knows_names => Some(REDISSON_EXCEPTION),
-        Reply::SaveFailed if knows_names && errors.may_name_missing_replicas => Some(EITHER_REFUSAL),
         Reply::NotEnoughReplicas => Some(NO_REPLICAS),
         Reply::ReadOnly => Some(READ_ONLY),
         Reply::TryAgain => Some("RedisTryAgainException"),
@@ -140,8 +131,6 @@ pub const JOINED_IN_VAIN: &str = "CompletionException";
 
 /// Its call has failed, whatever becomes of the request.
 pub const REDISSON_EXCEPTION: &str = "RedisException";
-/// One of these two: which of two reasons to refuse a write a server names is its own choice.
-pub const EITHER_REFUSAL: &str = "RedisException, or RedisNoReplicasException";
 /// A server has refused to write: it has too few replicas.
 pub const NO_REPLICAS: &str = "RedisNoReplicasException";
 /// What it asks about replicas has failed.

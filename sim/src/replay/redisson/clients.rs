@@ -14,7 +14,7 @@ use lockstep_model::{Action, Config, Reply};
 use redis::Cmd;
 
 use super::applications::{Applications, NewClient, ServerReach};
-use super::calls::{IS_HELD, READ_TOKEN, ScriptErrors};
+use super::calls::{IS_HELD, READ_TOKEN};
 use super::chains::RenewalChains;
 use super::client_times::{ClientTimes, ReplicaSync, ToldBy};
 use super::deployment::Deployment;
@@ -67,8 +67,8 @@ pub struct RedissonClients {
     sentinel: Option<LoneSentinel>,
     /// By which commands they publish and subscribe.
     pub(super) commands: PubSubCommands,
-    /// What their servers make of errors of scripts.
-    pub(super) errors: ScriptErrors,
+    /// Whether their servers say the name of an error that a write in a script meets.
+    pub(super) names_errors: bool,
     /// How callers give up.
     pub(super) interruption: Interruption,
     /// The steps at which a thread calls whose interrupt flag is set.
@@ -142,10 +142,7 @@ impl RedissonClients {
             reaches: Vec::new(),
             open_waits: Vec::new(),
             commands: program.pub_sub_commands(server),
-            errors: ScriptErrors {
-                are_named: server.names_errors_of_scripts(),
-                may_name_missing_replicas: server.may_name_missing_replicas_first(config),
-            },
+            names_errors: server.names_errors_of_scripts(),
             deployment: program.deployment(),
             sentinel: None,
             interruption,

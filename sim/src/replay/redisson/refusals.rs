@@ -154,7 +154,7 @@ pub fn refuse_on_server(config: &Config, program: &RedissonProgram, server: &Ser
     Err(ReplayError::NotForRedisson {
         version: program.version().to_owned(),
         reason: format!(
-            "{server} answers a script that must not write with an error without a name, and it sends nothing again because of that; set \
+            "{server} answers a script that must not write with an error without a name, because of which Redisson sends nothing again; set \
              refused_call to \"throw\", or use Redis 7.0 or newer"
         ),
     })

@@ -106,8 +106,12 @@ impl RedissonClients {
                 "a server that is a replica answers what Redisson asks about WAIT with an error, and the call throws",
             );
         }
-        if words_of(prelude)[0] == "WAITAOF" && is_refused_by_replica(&reply) {
-            self.refused_probes.insert(client);
+        if words_of(prelude)[0] == "WAITAOF" {
+            if is_refused_by_replica(&reply) {
+                self.refused_probes.insert(client);
+            } else {
+                self.refused_probes.remove(&client);
+            }
         }
         Ok(())
     }

@@ -54,6 +54,8 @@ pub struct GatedRequest {
     pub stage: GatedStage,
     /// The `WAIT` behind it.
     pub wait: GatedWait,
+    /// Whether its answer says that the server lacks replicas.
+    pub lacks_replicas: bool,
 }
 
 /// The requests of all clients that the history knows of. What else is held at a gate was sent too early, or by mistake.
@@ -66,7 +68,7 @@ impl GatedRequests {
     /// The history has come to the step that sends it.
     pub fn add(&mut self, key: RequestKey, held: HeldCommand, request: ScriptRequest) {
         let (stage, wait) = (GatedStage::Sent, GatedWait::None);
-        self.requests.push(GatedRequest { key, held, request, stage, wait });
+        self.requests.push(GatedRequest { key, held, request, stage, wait, lacks_replicas: false });
     }
 
     /// The request in this slot.

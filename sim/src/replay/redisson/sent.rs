@@ -86,6 +86,7 @@ impl RedissonClients {
             if set != held {
                 self.applications.replace(asked, &set);
             }
+            self.refused_probes.remove(&client);
             return Ok(Some(set));
         }
         let limit = thread.and_then(|thread| step.before.clients[asked].threads.get(usize::from(thread))?.wait_left);

@@ -13,7 +13,7 @@ use super::wire_words::{in_our_shape, receipt_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, client_of};
 use crate::replay::testbed::{Expected, Testbed};
-use crate::replay::translate::{RequestKey, ScriptVerb, request_state};
+use crate::replay::translate::{RequestKey, ScriptVerb, lacks_replicas, request_state};
 
 const ANSWERED_AT_ITS_TIME_OUT: &str =
     "at the very instant of its time-out a request is answered here, and in Redisson not";
@@ -97,9 +97,11 @@ impl RedissonClients {
         let words = self.translator.reply_words(step.step.answer);
         let verb = verb_of(state.verb, key);
         let expected = Expected::Reply { at: step.place(), words, request: sent.request.clone() };
-        testbed.compare_answer(node, &expected, &in_our_shape(verb, reply, self.config.shares()))?;
+        let reply = in_our_shape(verb, reply, self.config.shares());
+        testbed.compare_answer(node, &expected, &reply)?;
         if let Some(executed) = self.in_flight.get_mut(key) {
             executed.stage = GatedStage::Executed;
+            executed.lacks_replicas = lacks_replicas(&reply);
         }
         self.begin_batch_wait(key, &sent, step, testbed)?;
         if request_state(&step.step.state, key).is_none() {
@@ -175,7 +177,10 @@ impl RedissonClients {
                 _ if state.verb == Verb::Release && matches!(step.step.answer, Reply::TooFewReplicas { .. }) => {
                     REDISSON_EXCEPTION.into()
                 }
-                told => told,
+                told => {
+                    let given = (step.step.answer, answered.lacks_replicas && state.verb != Verb::Undo);
+                    self.told_by_name(client, told, given)
+                }
             };
             self.compare_call((client, thread), &told, (is_due, step), testbed);
             if state.verb == Verb::Release && step.step.answer == Reply::NotHeld {

@@ -93,22 +93,32 @@ impl ServerProgram {
         self.version
     }
 
+    /// Whether it is 7.0 or newer, as every Valkey is.
+    fn is_since_7(&self) -> bool {
+        self.version >= (Version { major: 7, minor: 0, patch: 0 })
+    }
+
+    /// Whether it knows `WAITAOF`: since 7.2, as every Valkey is (docs/facts/redis.md#wait).
+    pub fn knows_waitaof(&self) -> bool {
+        self.version >= (Version { major: 7, minor: 2, patch: 0 })
+    }
+
     /// Whether `min-replicas-to-write` applies to writes in scripts as well as to plain writes: since 7.0 (measured: 6.2.5
     /// lets a script write, 7.0.15 and Valkey 9.1.2 do not).
     pub fn counts_replicas_in_scripts(&self) -> bool {
-        self.version >= (Version { major: 7, minor: 0, patch: 0 })
+        self.is_since_7()
     }
 
     /// Whether a script on a replica sees a key that has expired but that its master has not deleted yet: before 7.0. A read
     /// outside a script does not (measured: `EXISTS` in `EVAL` answers 1 on 6.2.5, 0 on 7.0.15 and Valkey 9.1.2).
     pub fn shows_scripts_what_has_expired(&self) -> bool {
-        self.version < (Version { major: 7, minor: 0, patch: 0 })
+        !self.is_since_7()
     }
 
     /// Whether a master that is told to end waits for its replicas (`shutdown-timeout`): since 7.0 (measured: 6.2.5 ends at
     /// once).
     pub fn waits_for_replicas_when_it_ends(&self) -> bool {
-        self.version >= (Version { major: 7, minor: 0, patch: 0 })
+        self.is_since_7()
     }
 
     /// Whether a `WAIT` is for all that the master had written when it served the connection last, and not only for what the
@@ -126,7 +136,7 @@ impl ServerProgram {
     /// Whether an error that a write in a script met keeps its name (`-READONLY …`): since 7.0 (measured: 6.2.5 answers
     /// `-ERR Error running script …`, and the name stands inside; docs/facts/redis.md#errors-of-scripts).
     pub fn names_errors_of_scripts(&self) -> bool {
-        self.version >= (Version { major: 7, minor: 0, patch: 0 })
+        self.is_since_7()
     }
 
     /// Whether it may do so in this world: only where a master needs replicas to write.
@@ -136,7 +146,7 @@ impl ServerProgram {
 
     /// Whether a cluster of it has channels of one slot (`SPUBLISH`): since 7.0 (measured: 6.2.5 knows no such command).
     pub fn has_sharded_channels(&self) -> bool {
-        self.version >= (Version { major: 7, minor: 0, patch: 0 })
+        self.is_since_7()
     }
 
     /// Whether a master whose slot is being moved tells its replicas so, and waits until they have answered (measured: 6.2.5 and 7.0.15 do not, Valkey 9.1.2 does;
@@ -147,13 +157,13 @@ impl ServerProgram {
 
     /// Whether the port for the nodes of its cluster can be given (`cluster-port`): since 7.0.
     pub fn has_cluster_port(&self) -> bool {
-        self.version >= (Version { major: 7, minor: 0, patch: 0 })
+        self.is_since_7()
     }
 
     /// How it replicates a TTL: since 7.0 as a time on the master's clock (measured: 6.2.5 sends `PEXPIRE`, 7.0.15 and
     /// Valkey 9.1.2 send `PEXPIREAT`).
     pub fn ttls(&self) -> Ttls {
-        if self.version >= (Version { major: 7, minor: 0, patch: 0 }) { Ttls::Absolute } else { Ttls::Relative }
+        if self.is_since_7() { Ttls::Absolute } else { Ttls::Relative }
     }
 }
 
@@ -163,7 +173,6 @@ impl fmt::Display for ServerProgram {
     }
 }
 
-/// `name` itself if it is a path; otherwise the first program of that name on `PATH`, as in a shell.
 /// Why no server has that name.
 fn not_found(name: &Path, named_by: &'static str) -> ReplayError {
     let path = name.display().to_string();
@@ -176,6 +185,7 @@ fn not_found(name: &Path, named_by: &'static str) -> ReplayError {
     ReplayError::NamedServerNotFound { path, named_by }
 }
 
+/// `name` itself if it is a path; otherwise the first program of that name on `PATH`, as in a shell.
 fn on_path(name: &OsStr) -> Option<PathBuf> {
     let name = Path::new(name);
     if name.components().count() > 1 {
