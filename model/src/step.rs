@@ -70,7 +70,7 @@ pub fn step_into<Y: Layout>(config: &Config, world: &World<Y>, action: Action, a
     if !Y::Lock::HAS_SEVERAL_MASTERS {
         note_vanished_grant(world, next, action, &mut notes);
     }
-    queue::note_overtaken(world, next, &mut notes);
+    queue::note_overtaken(config, world, next, &mut notes);
     if Y::Lock::FACTS.parts.is_there() {
         parts::note_left(world, next, &mut notes);
     }

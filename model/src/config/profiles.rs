@@ -107,10 +107,15 @@ impl Profile {
         }
     }
 
-    /// Whether its library tells an application how long a grant is valid. Of one that is answered later than that, redsync gives
-    /// back the lock, and node-redlock 5 returns it (docs/facts/libraries.md#node-redlock).
+    /// Whether its library tells an application how long a grant is valid. One that is answered later than that is given back, but for
+    /// [some](Self::returns_late_grants).
     pub const fn tells_validity(self) -> bool {
         matches!(self, Self::Redlock5 | Self::Redlock4 | Self::Redsync4)
+    }
+
+    /// Whether its library returns a grant also if that is answered too late to be valid (docs/facts/libraries.md#node-redlock).
+    pub const fn returns_late_grants(self) -> bool {
+        matches!(self, Self::Redlock5)
     }
 
     /// Whether its library has a local lock in front of each lock of Redis, which lets one thread of a process ask at a time
@@ -172,7 +177,7 @@ impl Profile {
 
     /// The profile of another library, by its name with any version or without one: `redlock-4.2.0`, `node-redlock`, `redis-py`. `None`: it has none.
     pub fn of_library(word: &str) -> Option<Self> {
-        // What is written for one language is often called so.
+        // A library for Node.js is often called by this prefix.
         let word = word.strip_prefix("node-").unwrap_or(word);
         let is_meant = |profile: &Self| {
             let library = profile.name().rsplit_once('-').map(|(library, _)| library);

@@ -472,7 +472,7 @@ pub struct StoredHold {
 pub struct QueuedWaiter {
     /// Who.
     pub holder: Holder,
-    /// Ticks until its deadline; 0: it is over, and whoever acts next may remove it.
+    /// Ticks until its deadline by a clock that is right; 0: it is over, and whoever acts next may remove it.
     pub left_ticks: u8,
 }
 

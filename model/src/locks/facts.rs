@@ -16,8 +16,8 @@ pub struct Facts {
     pub busy_is_write: bool,
     /// Whether each client names a set of values, and takes all of them or none. Those of disjoint sets hold at once.
     pub value_sets: Support,
-    /// Which stored times its scripts compare with the wall clock of their caller, to find out who holds. The clock of a client may be
-    /// ahead of the right one (`clock_ahead`).
+    /// Which stored times its scripts compare with the wall clock of their caller. The clock of a client may be ahead of the right one
+    /// (`clock_ahead`).
     pub caller_clock: CallerClock,
     /// Whether a release can leave a receipt (`redisson_unlock_latch:{…}`).
     pub receipts: Support,
@@ -106,7 +106,7 @@ impl StoringMasters {
     }
 }
 
-/// The times that decide who holds the lock, where these are read from the wall clocks of callers.
+/// The stored times that are read by the wall clocks of callers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallerClock {
     /// None: a hold ends by the clock of the node that stores it.
@@ -118,12 +118,19 @@ pub enum CallerClock {
     Ends,
     /// When a hold was granted or renewed: whoever asks adds a lease of its own. In a trace the time of the end stands there.
     Grants,
+    /// From when on a waiter is taken for dead. A hold ends by the clock of the node that stores it.
+    Queue,
 }
 
 impl CallerClock {
     /// Whether there are any.
     pub const fn is_read(self) -> bool {
         !matches!(self, Self::Unread { .. })
+    }
+
+    /// Whether they decide who holds the lock.
+    pub const fn ends_holds(self) -> bool {
+        matches!(self, Self::Ends | Self::Grants)
     }
 }
 

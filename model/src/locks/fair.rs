@@ -1,8 +1,8 @@
 //! The fair lock: who is refused and waits stands in a queue in Redis, and the lock is given to the first.
 //!
 //! Read beside `impl/src/locks/fair.rs`, which tells Redis the same rules.
-//! Whoever is in the queue has a deadline, by the clock of the clients: somebody else who acts after it removes a first one
-//! that is dead. What is held and how often is as in a [`CountedHold`].
+//! Whoever is in the queue has a deadline, which each client reads by its own wall clock: somebody else who acts after it removes a
+//! first one that is dead. What is held and how often is as in a [`CountedHold`].
 //! Source: docs/facts/family.md#fair.
 
 use core::hash::{Hash, Hasher};
@@ -40,8 +40,8 @@ const PLACES: usize = MAX_CLIENTS as usize;
 #[repr(C)]
 struct WaitQueue {
     waiters: [Option<Holder>; PLACES],
-    /// Ticks until each deadline. One that is over has 0: by how much it is over is never read, since whoever reads a deadline has
-    /// removed those that are over before.
+    /// Ticks until each deadline, by a clock that is right. One that is over has 0: by how much it is over is never read, since no clock
+    /// is behind the right one, and whoever reads a deadline has removed those that are over before.
     left_ticks: [u8; PLACES],
 }
 
@@ -77,7 +77,7 @@ impl WaitQueue {
         if context.is_mutated(Mutant::DeadHeadStays) {
             return self;
         }
-        Self::of(self.iter().skip_while(|waiter| waiter.left_ticks == 0))
+        Self::of(self.iter().skip_while(|waiter| waiter.left_ticks <= context.clock_ahead_ticks))
     }
 
     /// Without this one. The deadlines of those behind it are earlier by its own wait.
@@ -102,9 +102,7 @@ impl Lock for Fair {
         reentry: Support::Yes,
         busy_is_write: false,
         value_sets: Support::No { why: "it locks its name, and no values below it" },
-        caller_clock: CallerClock::Unread {
-            why: "callers use their clocks for the deadlines in its queue only, and these do not decide who holds",
-        },
+        caller_clock: CallerClock::Queue,
         receipts: Support::Yes,
         force: Support::Yes,
         value: Support::No { why: "the field of the hash is the holder" },
@@ -251,8 +249,11 @@ impl Fair {
         if queue.has(holder) {
             return refused(cleaned, remaining);
         }
-        let ahead = queue.iter().last().map_or(remaining, |last| Timer::ticks(last.left_ticks));
-        let left_ticks = ahead.left().unwrap_or(0).saturating_add(context.queue_wait_ticks).min(MAX_DEADLINE_TICKS);
+        // What the last one has left by the caller's clock, or the lock; the deadline is reckoned from the former by that clock as well.
+        let by_own_clock = |last: QueuedWaiter| Timer::ticks(last.left_ticks.saturating_sub(context.clock_ahead_ticks));
+        let ahead = queue.iter().last().map_or(remaining, by_own_clock);
+        let own = ahead.left().unwrap_or(0).saturating_add(context.clock_ahead_ticks);
+        let left_ticks = own.saturating_add(context.queue_wait_ticks).min(MAX_DEADLINE_TICKS);
         refused(Self { hold, queue: queue.with(QueuedWaiter { holder, left_ticks }) }, ahead)
     }
 

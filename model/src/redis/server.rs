@@ -262,7 +262,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
     fn note_queue(&mut self, before: &Y::Lock, after: &Y::Lock, request: LockRequest) {
         let stays =
             |holder: Holder| request.caller() == Some(holder) || after.queue().any(|other| other.holder == holder);
-        if before.queue().any(|waiter| waiter.left_ticks == 0 && !stays(waiter.holder)) {
+        let clock_ahead_ticks = request.caller().map_or(0, |holder| self.config.clock_ahead_of(holder.client()));
+        if before.queue().any(|waiter| waiter.left_ticks <= clock_ahead_ticks && !stays(waiter.holder)) {
             self.notes.happened(Happening::DeadHeadRemoved);
         }
     }

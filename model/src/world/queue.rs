@@ -2,12 +2,14 @@
 
 use super::layout::Layout;
 use super::state::World;
+use crate::config::sections::Config;
 use crate::locks::contract::{Lock as _, QueuedWaiter};
 use crate::locks::holder::Holder;
 use crate::notes::{Breach, Happening, Notes};
 
-/// Notes whether the acting master has granted the lock past somebody who waits in its queue and whose deadline is not over.
-pub(crate) fn note_overtaken<Y: Layout>(before: &World<Y>, after: &World<Y>, notes: &mut Notes) {
+/// Notes whether the acting master has granted the lock past somebody who waits in its queue and whose deadline is not over by the clock
+/// of whom it was granted to.
+pub(crate) fn note_overtaken<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, notes: &mut Notes) {
     if !Y::Lock::FACTS.queue.is_there() || before.group().master() != after.group().master() {
         return;
     }
@@ -20,7 +22,9 @@ pub(crate) fn note_overtaken<Y: Layout>(before: &World<Y>, after: &World<Y>, not
     if queue().any(|waiter| waiter.holder != granted) {
         notes.happened(Happening::QueueServed);
     }
-    let is_in_time = |waiter: QueuedWaiter| waiter.left_ticks > 0 && before.is_live_waiter(waiter.holder);
+    let clock_ahead_ticks = config.clock_ahead_of(granted.client());
+    let is_in_time =
+        |waiter: QueuedWaiter| waiter.left_ticks > clock_ahead_ticks && before.is_live_waiter(waiter.holder);
     if queue().take_while(|waiter| waiter.holder != granted).any(is_in_time) {
         notes.broke(Breach::Overtaken);
     }

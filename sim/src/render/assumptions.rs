@@ -25,7 +25,7 @@ pub fn assumptions(config: &Config) -> Vec<String> {
     };
     let takes_late_grants = |client: u8| {
         let own = config.of_client(client);
-        own.protocol.profile == Profile::Redlock5 && own.clients.stops_at == StopsAt::Validity && config.is_split()
+        own.protocol.profile.returns_late_grants() && own.clients.stops_at == StopsAt::Validity && config.is_split()
     };
     let assumed = [
         (
@@ -82,8 +82,8 @@ pub fn assumptions(config: &Config) -> Vec<String> {
         ),
         (
             (0..config.clients.count).any(takes_late_grants),
-            "an application gives back a grant that is answered too late (node-redlock 5 returns it, its signal aborted: yours is to look at \
-             that before it does anything)",
+            "an application gives back a grant that is answered too late (node-redlock 5 returns it, its signal aborted: an application must \
+             look at that before it does anything)",
         ),
         (
             config.issues_tokens() && !config.has_stored_tokens(),

@@ -13,7 +13,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     let lock = top.span_of("lock");
     let clock = kind.facts().caller_clock;
     if let CallerClock::Unread { why } = clock {
-        let reason = "the clock of no client decides who holds this kind of lock";
+        let reason = "the scripts of this kind of lock look at the clock of no client";
         for table in sections.client.iter().flatten() {
             Contradiction::of(table, "clock_ahead", reason)
                 .with(lock.clone(), format!("{}: {why}", kind.name()))
@@ -31,6 +31,9 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                 })
                 .note("remove `clock_ahead` from the table of a client whose clock is right");
         }
+    }
+    if !clock.ends_holds() {
+        return;
     }
     let beside = |section: &Section<'_>, key: &str, what: &str, help: &str| {
         let reason = format!("{what} together with a lock whose scripts are told the time is not modelled yet");

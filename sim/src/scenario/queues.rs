@@ -59,7 +59,10 @@ fn note_long_queues(parts: &Parts, sections: &Sections<'_>) {
     let (Some(settings), Some(time)) = (&parts.settings, parts.time) else { return };
     let longest = |of: fn(&lockstep_model::config::ClientSettings) -> u8| settings.iter().map(of).max().unwrap_or(0);
     let wait = longest(|own| own.wait_limit.unwrap_or(0)).max(time.queue_wait.unwrap_or(0));
-    let all = u32::from(longest(|own| own.lease)) + u32::from(wait) * u32::try_from(settings.len()).unwrap_or(u32::MAX);
+    let clock_ahead = longest(|own| own.clock_ahead);
+    let all = u32::from(longest(|own| own.lease))
+        + u32::from(clock_ahead)
+        + u32::from(wait) * u32::try_from(settings.len()).unwrap_or(u32::MAX);
     if all > u32::from(MAX_DEADLINE_TICKS) {
         let (section, key) = if sections.time.span_of("queue_wait").is_some() {
             (&sections.time, "queue_wait")
@@ -111,7 +114,16 @@ fn note_not_yet(parts: &Parts, sections: &Sections<'_>, lock: Option<&core::ops:
     if faults.persist_key > 0 {
         beside(&sections.faults, "persist_key", "a lock that loses its TTL", "use persist_key = 0");
     }
+    if faults.force_release > 0 && parts.somebody(|own| own.clock_ahead > 0) {
+        let help = "use force_release = 0, or remove `clock_ahead`";
+        beside(&sections.faults, "force_release", "a forced release by a client whose clock may be ahead,", help);
+    }
     if faults.client_clock_jump > 0 {
-        beside(&sections.faults, "client_clock_jump", "a client's clock that jumps", "use client_clock_jump = 0");
+        beside(
+            &sections.faults,
+            "client_clock_jump",
+            "a client's clock that jumps",
+            "use client_clock_jump = 0, and clock_ahead in the table of a client whose clock is wrong",
+        );
     }
 }

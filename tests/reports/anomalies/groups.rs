@@ -277,6 +277,7 @@ pub(super) const GROUPS: [AnomalyGroup; 17] = [
             "fair-interrupted-waiter-leaves-queue",
             "fair-waiter-outlives-its-deadline",
             "fair-late-waiters-starve",
+            "fair-clock-ahead-drops-a-waiter",
             "fair-pause-longer-than-lease",
             "fair-restart-forgets-the-queue",
             "fair-clock-jump-ends-a-lease",
@@ -311,6 +312,7 @@ pub(super) const GROUPS: [AnomalyGroup; 17] = [
                 release that stops.",
         scenarios: &[
             "multi-opposite-orders-for-ever",
+            "multi-later-rounds-keep-each-other-out",
             "multi-lease-times-a-thousand",
             "multi-lease-of-a-later-round-is-kept",
             "multi-final-lease-cuts-another-hold",

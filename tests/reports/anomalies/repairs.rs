@@ -41,7 +41,7 @@ const TRIED_AGAIN: ScenarioLine = ("protocol", "failed_renewal", "\"retry\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 63] = [
+pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 65] = [
     ("redisson-red-failover-of-one-master", &[AT_ONCE]),
     ("redisson-red-late-refusal-after-the-wait", &[BY_ITS_CLOCK]),
     ("redisson-red-release-stops", &[GOES_ON]),
@@ -55,6 +55,7 @@ pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 63] = [
     ("red-reply-past-validity-unchecked", &[CHECKED, ALLOWED_FOR]),
     ("red-reply-past-validity-never-stops", &[ALLOWED_FOR]),
     ("multi-lease-times-a-thousand", &[LEASE_KEPT]),
+    ("multi-later-rounds-keep-each-other-out", &[LEASE_KEPT]),
     ("multi-final-lease-cuts-another-hold", &[OF_ITS_OWN_HOLD]),
     ("multi-unlock-stops-at-a-refused-part", &[GOES_ON]),
     ("multi-interrupt-is-swallowed", &[ENDS]),
@@ -97,6 +98,7 @@ pub(super) const REPAIRS: [(&str, &[ScenarioLine]); 63] = [
     ("forced-hand-over-loses-the-grant", &[COORDINATED]),
     ("hand-over-holds-up-renewals", &[NO_TICK, A_PERIOD_MORE]),
     ("fair-waiter-outlives-its-deadline", &[LONG_QUEUE]),
+    ("fair-clock-ahead-drops-a-waiter", &[LONG_QUEUE]),
     ("fair-message-for-a-dead-waiter", &[LONG_QUEUE]),
     ("fair-interrupted-waiter-keeps-its-place", &[LEAVES_QUEUE]),
     ("read-write-read-release-ends-renewal", &[OWN_RENEWAL, BY_ITS_CLOCK]),

@@ -15,9 +15,10 @@ impl Config {
         self.lock.facts().value_sets.is_there()
     }
 
-    /// Whether the wall clock of some client is wrong, in kinds whose scripts are told it.
+    /// Whether the wall clock of some client is wrong, in kinds whose holds end by it.
     pub(crate) fn has_wrong_clocks(&self) -> bool {
-        (0..self.clients.count).any(|client| self.clock_ahead_of(client) > 0)
+        self.lock.facts().caller_clock.ends_holds()
+            && (0..self.clients.count).any(|client| self.clock_ahead_of(client) > 0)
     }
 
     /// Whether this thread ever begins a call: of a lock with two sides a client may use one only, and of one with several parts it asks

@@ -89,7 +89,11 @@ impl Narrator<'_> {
     /// A client asks for its next part of the lock.
     pub(super) fn next_part(&self, client: u8, thread: u8) -> Vec<Row> {
         let (name, before) = (&self.step.lane, self.thread_before(client, thread));
-        let again = if before.in_later_round { ", in a later round of its call" } else { "" };
+        let again = match (before.in_later_round, before.wait_left) {
+            (true, None) => ", in a later round of its call, which does not end by itself",
+            (true, Some(_)) => ", in a later round of its call",
+            (false, _) => "",
+        };
         self.ask(client, thread, "next part", format!("{name} is the next part, and is asked for{again}"))
     }
 

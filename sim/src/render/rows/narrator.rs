@@ -92,7 +92,10 @@ impl Narrator<'_> {
             // It is on its way: its execution and answer are steps of their own.
             return vec![self.one_way(caller, Lane::Node(node), verb, what)];
         }
-        let (says, tone, answered) = answer;
+        let (says, tone, mut answered) = answer;
+        if let Lane::Thread { client, .. } = caller {
+            answered += &self.taken_for_dead(client, node);
+        }
         let shows = self.stored_on(node).unwrap_or_else(|| "empty".to_owned());
         let sent = Row { closes: false, ..self.one_way(caller, Lane::Node(node), verb, what) };
         let answered = Row { opens: false, ..Row::of(self.step, answered) }
@@ -303,11 +306,30 @@ impl Narrator<'_> {
         if removed.is_empty() {
             return None;
         }
+        Some(format!("removes {}, whose time is over by {}", list(&removed), self.clock_of(client)))
+    }
+
+    /// The clock of the client that asks: `B's clock, which is 30 s ahead`.
+    fn clock_of(&self, client: u8) -> String {
         let ahead = match self.config.clock_ahead_of(client) {
             0 => String::new(),
             ticks => format!(", which is {} ahead", time(self.config, ticks.into())),
         };
-        Some(format!("removes {}, whose time is over by {}'s clock{ahead}", list(&removed), self.step.lane))
+        format!("{}'s clock{ahead}", self.step.lane)
+    }
+
+    /// Whom a request of this client has taken for dead, and out of the queue on this node; empty: nobody. Who leaves or is granted is the
+    /// one that asks.
+    fn taken_for_dead(&self, client: u8, node: u8) -> String {
+        let own = format!("{}:", client_name(client));
+        let after = self.node_after(node).stored.queue();
+        let before = self.before.nodes[usize::from(node)].stored.queue();
+        let removed = before.iter().filter(|waiter| !after.contains(waiter) && !waiter.starts_with(&own));
+        let removed: Vec<_> = removed.map(String::as_str).collect();
+        if removed.is_empty() || self.step.answer == Reply::Unreachable {
+            return String::new();
+        }
+        format!("; {} is out of the queue, taken for dead by {}", list(&removed), self.clock_of(client))
     }
 
     pub(super) fn hold_on(&self, node: u8) -> Option<&Hold> {

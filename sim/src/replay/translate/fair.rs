@@ -23,7 +23,7 @@ impl Translation for FairTranslation {
 
     fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
         let RequestContext { scripts, names, lease, .. } = context;
-        let queueing = Queueing { wait_ms: context.queue_wait_ms, now_ms: caller.now_ms };
+        let queueing = Queueing { wait_ms: context.queue_wait_ms, now_ms: caller.now_ms + context.clock_ahead_ms };
         if !context.may_queue {
             let call = fair::acquire_once(scripts, names, &caller.holder, *lease, queueing);
             return ScriptRequest::new(call, |reply| match reply {
@@ -45,7 +45,7 @@ impl Translation for FairTranslation {
 
     fn release(&self, context: &RequestContext, caller: &ScriptCaller, release_id: &str) -> ScriptRequest {
         let RequestContext { scripts, names, lease, .. } = context;
-        let holder = (&caller.holder, caller.now_ms);
+        let holder = (&caller.holder, caller.now_ms + context.clock_ahead_ms);
         if !context.has_receipts {
             return ScriptRequest::new(fair::release_without_receipt(scripts, names, holder, *lease), release_words);
         }

@@ -28,7 +28,7 @@ use lockstep_model::config::LockKind;
 
 pub use client_part::{ClientPart, RequestKey, ScriptVerb, count_of, request_state};
 pub use replies::{acknowledged, token_of};
-pub use request::ScriptRequest;
+pub use request::{ScriptRequest, lacks_replicas};
 pub use translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
 pub use translator::Translator;
 

@@ -53,9 +53,7 @@ impl ScriptRequest {
     /// The script cannot give that answer.
     pub fn answer_words(&self, value: &Value) -> Result<String, ReplyError> {
         // Every write may be refused like this, and then it does not matter what the script had read before.
-        if let Value::ServerError(error) = value
-            && error.code() == "NOREPLICAS"
-        {
+        if lacks_replicas(value) {
             return Ok(NOT_ENOUGH_REPLICAS.to_owned());
         }
         if let Value::ServerError(error) = value
@@ -85,6 +83,11 @@ impl ScriptRequest {
             read => read,
         }
     }
+}
+
+/// Whether a server refuses a write because it has too few replicas.
+pub fn lacks_replicas(answer: &Value) -> bool {
+    matches!(answer, Value::ServerError(error) if error.code() == "NOREPLICAS")
 }
 
 /// Whether an error has this code; before Redis 7.0 it stands, in these words, inside the error of the script that met it

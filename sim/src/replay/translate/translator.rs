@@ -415,7 +415,7 @@ impl Translator {
     pub fn counted_from_ms(&self, now_ms: i64) -> i64 {
         match self.config.lock.facts().caller_clock {
             CallerClock::Grants => now_ms - i64::from(self.config.time.lease) * i64::from(self.config.time.tick_ms),
-            CallerClock::Unread { .. } | CallerClock::Ends => now_ms,
+            CallerClock::Unread { .. } | CallerClock::Ends | CallerClock::Queue => now_ms,
         }
     }
 

@@ -132,7 +132,8 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         "\"multiplied\" or \"kept\"",
         OF_PROFILE,
         "by which lease a call of a multi or redisson-red lock goes on after its first round, if it names one and has no wait_limit: a thousand times \
-         as long (Redisson, of a lease that is named in seconds), or the one that it names",
+         as long, which a round then also takes, so that it does not end by itself here (Redisson, of a lease that is named in seconds), or the \
+         one that it names",
     )),
     of_each(key(
         "protocol",

@@ -111,7 +111,8 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         TICKS,
         "none; a lock of several parts, or a redisson-red lock, needs it, unless every client that takes several has a wait_limit",
         "how long one round of a call takes that takes several parts, or asks several masters (redisson-red), and has no wait_limit: then it gives \
-         back what it has, and begins anew (Redisson: 1.5 s for each part or master; of a call that names a lease a random time)",
+         back what it has, and begins anew (Redisson: 1.5 s for each part or master; of a call that names a lease a random time, \
+         and after its first round a thousand times as long: see round_lease)",
     ),
     key(
         "time",
@@ -233,7 +234,7 @@ pub(super) const KEYS: &[ScenarioKey] = &[
         TICKS_OR_NONE,
         "0",
         "how far the wall clock of this client is ahead of the right one, in a lock whose scripts are told what time it is there, and judge by \
-         that whether the hold of another one is over",
+         that whether the hold of another one is over, or its place in a queue",
     ),
     key(
         "cluster",
