@@ -25,8 +25,8 @@ use crate::scenario::{BuiltIn, CLIENT, KEYS, Others, Scenario, ScenarioKey, TABL
 
 #[derive(clap::Args)]
 pub(super) struct ExplainArgs {
-    /// A property, a scenario, a key or table of its file, `exit-4`, a verdict, `S003`, a concept such as tick, or a word of
-    /// the glossary such as lease or "fencing token"
+    /// A property, a scenario, a kind of lock, a key or table of a scenario's file, `exit-4`, a verdict, `S003`, a concept such as
+    /// tick, or a word of the glossary such as lease or "fencing token"
     #[arg(value_name = "TOPIC")]
     what: Option<String>,
     #[command(flatten)]
@@ -253,7 +253,7 @@ fn of_profile(profile: Profile) -> String {
     let source = paragraph(&format!("Its rules come from {}.", profile.source()));
     let validity = match profile {
         _ if !profile.tells_validity() => String::new(),
-        Profile::Redlock5 => paragraph(
+        _ if profile.returns_late_grants() => paragraph(
             "The library tells how long a grant is valid. With `stops_at = \"validity\"` in [clients] an application stops by that, and a \
              grant that is answered later is given back; without it every grant is taken. The library itself returns such a grant: \
              `using` begins its routine, with its signal aborted. Say `stops_at = \"validity\"` only of an application that looks at the \
@@ -486,10 +486,11 @@ const SCENARIOS: &str = "built-in scenarios";
 const EXHIBITS: &str = "exhibits of the museum";
 
 /// Everything that can be explained, by kind.
-fn topics() -> [(&'static str, Vec<String>); 12] {
+fn topics() -> [(&'static str, Vec<String>); 13] {
     let owned = |name: &str| name.to_owned();
     [
         ("concepts", CONCEPTS.iter().map(|(name, _)| owned(name)).collect()),
+        ("kinds of lock", LockKind::ALL.iter().map(|kind| owned(kind.name())).collect()),
         ("properties", Property::ALL.into_iter().map(|property| owned(property.id())).collect()),
         ("verdicts", VERDICTS.into_iter().map(|verdict| owned(verdict.name())).collect()),
         ("exit codes", Exit::ALL.into_iter().map(exit_name).collect()),

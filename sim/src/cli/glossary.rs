@@ -37,12 +37,11 @@ pub(super) fn term(word: &str) -> Option<GlossaryTerm> {
 pub(super) fn plain(cell: &str) -> String {
     let mut text = String::new();
     let mut rest = cell;
-    while let Some((before, link)) = rest.split_once('[') {
-        let Some((shown, after)) =
-            link.split_once("](").and_then(|(shown, after)| Some((shown, after.split_once(')')?.1)))
-        else {
-            break;
-        };
+    // The text of a link begins at the last bracket before its end: others may stand for themselves, as those of a table's name.
+    while let Some((link, (_, after))) =
+        rest.split_once("](").and_then(|(link, after)| Some((link, after.split_once(')')?)))
+        && let Some((before, shown)) = link.rsplit_once('[')
+    {
         text += before;
         text += shown;
         rest = after;

@@ -24,5 +24,6 @@ fn the_page_of_every_kind_says_what_it_is_for() {
     for kind in LockKind::ALL {
         let purpose = purpose(*kind).concat();
         assert!(purpose.len() > 50 && !purpose.contains("]("), "{}: {purpose:?}", kind.name());
+        assert_eq!(purpose.matches('[').count(), purpose.matches(']').count(), "{}: {purpose:?}", kind.name());
     }
 }

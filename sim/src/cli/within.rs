@@ -27,7 +27,7 @@ pub(super) struct Within {
     /// Stop a scenario after this number of distinct states; the block in progress is finished first
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_states: Option<u64>,
-    /// Stop a scenario after this time: 30, 30s, 5m, 1h
+    /// Stop a scenario after this time: 30, 30s, 5m, 1h; the block in progress is finished first
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) timeout: Option<Duration>,
 }

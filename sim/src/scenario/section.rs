@@ -209,8 +209,11 @@ impl<'a> Section<'a> {
             return Entry::Given { value: number, span: value.span() };
         }
         let problem = Problem::at(Code::OutOfBounds, value.span(), format!("`{key}` must be {expected}"));
-        let label =
-            if rest == 0 { format!("this is {ticks}") } else { "this is not a whole number of ticks".to_owned() };
+        let label = match rest {
+            _ if !ticks::is_possible(ms) => "this time is too long".to_owned(),
+            0 => format!("this is {ticks}"),
+            _ => "this is not a whole number of ticks".to_owned(),
+        };
         self.note(self.with_advice(problem.label(label), key, value))
     }
 

@@ -196,18 +196,26 @@ pub(super) fn in_ms(value: &DeValue<'_>) -> Option<i64> {
 pub(crate) fn ms_of(text: &str) -> Option<i64> {
     let text = text.trim();
     let (sign, text) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest.trim_start()));
-    let time = humantime::parse_duration(text).ok().filter(|time| time.subsec_nanos() % 1_000_000 == 0)?;
-    i64::try_from(time.as_millis()).ok().map(|ms| sign * ms)
+    let time = parsed(text).filter(|time| time.subsec_nanos() % 1_000_000 == 0)?;
+    Some(sign * i64::try_from(time.as_millis()).unwrap_or(i64::MAX))
+}
+
+/// A time with a unit; one that is too long to be counted is the longest that can be.
+fn parsed(text: &str) -> Option<Duration> {
+    match humantime::parse_duration(text) {
+        Ok(time) => Some(time),
+        // The same error is that of a fraction of a nanosecond.
+        Err(humantime::DurationError::NumberOverflow) if !text.contains('.') => Some(Duration::from_secs(u64::MAX)),
+        Err(_) => None,
+    }
 }
 
 /// What a time is counted in, and how to write the one that was probably meant.
 pub(super) fn advice(key: &str, value: &DeValue<'_>, tick: Tick) -> String {
     let Tick { ms: tick_ms, is_common, .. } = tick;
-    if let Some(given) =
-        value.as_str().and_then(|text| humantime::parse_duration(text.trim().trim_start_matches('-')).ok())
-    {
-        let shown = humantime::format_duration(given);
+    if let Some(given) = value.as_str().and_then(|text| parsed(text.trim().trim_start_matches('-').trim_start())) {
         if given.subsec_nanos() % 1_000_000 != 0 {
+            let shown = humantime::format_duration(given);
             return format!("{shown} is not a whole number of milliseconds: the units of times are ms, s, m and h");
         }
         if given > LONGEST {

@@ -99,6 +99,9 @@ fn a_time_in_another_unit_is_told_in_ticks() {
         ("\"500us\"", "500us is not a whole number of milliseconds: the units of times are ms, s, m and h"),
         ("\"1500us\"", "1ms 500us is not a whole number of milliseconds"),
         ("\"100000h\"", "the longest time is 60h: 60 ticks of an hour, the longest tick"),
+        ("\"100000h\"", "this time is too long"),
+        ("\"99999999999999999h\"", "the longest time is 60h: 60 ticks of an hour, the longest tick"),
+        ("\"18446744073709551615ms\"", "this time is too long"),
         ("3.5", "write lease = 3 for three ticks"),
         ("30000\ntick_ms = 500", "a tick is 500ms here (tick_ms = 500): for 30s, write lease = 60"),
     ] {
