@@ -8,8 +8,8 @@
 # Longer, and not part of CI:
 #
 #   make soak    the kind of lock that exists for tests, and many more random files, worlds, scenarios and histories;
-#                measures how often the defects of the museum happen without a gate; writes reports/redisson.md and
-#                reports/load.md
+#                asks the second engine about the largest worlds, too; measures how often the defects of the museum happen
+#                without a gate; writes reports/redisson.md and reports/load.md
 #
 # And two that write: `make reports` makes reports/ and the generated parts of the documents anew, from real runs;
 # `make bench` measures, and makes reports/performance.md.
@@ -68,13 +68,14 @@ UNIT = -p lockstep-model -p lockstep-redis -p lockstep-sim --features lockstep-s
 test_all = cargo test --locked --no-fail-fast
 # A shell lets what it starts beside itself ignore Ctrl-C; this is to end by it, too.
 beside = env --default-signal=INT,QUIT
+# In a recipe `$(MAKE)` itself would make `make -n` run it.
 this = $(MAKE) --no-print-directory
 unoptimised = --config 'profile.dev.package.$(1).opt-level=0'
 
 # Built as a whole first, since the tests run the binary and what it carries; beside it, what they need is fetched. Then there are two
-# lanes, so that no core waits for the last test of a program or for a compiler: those that drive servers, four at a time for each core,
-# since they wait more than they compute; and beside them all others, one for each core. What these say stands in .tools/beside.log,
-# and is shown at the end.
+# lanes, so that no core waits for the last test of a program or for a compiler: in one, most programs that drive servers, with four
+# tests at a time for each core, since they wait more than they compute; in the other, those that compute or go by the machine's own
+# time, with one for each core. What these say stands in .tools/beside.log, and is shown at the end.
 test: BESIDE_THREADS := $(or $(RUST_TEST_THREADS),$(shell nproc))
 test: export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(nproc))))
 test:
@@ -85,7 +86,7 @@ test:
 		failed=0; \
 		RUST_TEST_THREADS=$(BESIDE_THREADS) $(beside) $(this) tests-beside >.tools/beside.log 2>&1 & others=$$!; \
 		$(test_all) -p lockstep-tests $(OTHERS:%=--test %) $(call unoptimised,lockstep-tests) || failed=1; \
-		echo 'The other tests run on. What they have said so far stands in .tools/beside.log; all of it is shown when they end.'; \
+		echo 'What the other tests say stands in .tools/beside.log; all of it is shown when they have ended.'; \
 		wait $$others || failed=1; \
 		cat .tools/beside.log; \
 		exit $$failed; \
@@ -120,7 +121,7 @@ soak:
 	LOCKSTEP_MUTATED_FILES=$(SOAK_FILES) cargo test --locked --workspace --lib changed_files && \
 	LOCKSTEP_FREE_RUNS=$(SOAK_FREE_RUNS) cargo test --locked -p lockstep-tests --test inclusion && \
 	LOCKSTEP_REPAIRS_EVERY=1 LOCKSTEP_CELLS_EVERY=1 cargo test --locked -p lockstep-tests --test reports repairs && \
-	LOCKSTEP_SECOND_OPINION_STATES=1000000000 cargo test --locked -p lockstep-tests --test reports -- state_space anomalies && \
+	LOCKSTEP_SECOND_OPINION_ON_ALL=1 cargo test --locked -p lockstep-tests --test reports -- state_space anomalies && \
 	LOCKSTEP_DRAW_SCENARIOS=$(SOAK_WORLDS) \
 		cargo test --locked -p lockstep-tests --test safety nobody_thought_of && \
 	LOCKSTEP_COMPARED_STATES=1000000 \

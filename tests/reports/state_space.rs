@@ -21,7 +21,7 @@ fn the_page_on_the_state_spaces_says_what_its_runs_say() {
          Made by `make reports` from real runs; a test fails when it is stale.\n\n\
          {} built-in scenarios with {} distinct states. All of them were visited by two engines that share only the model \
          and agree in the number of distinct states, in depth and in every verdict. Every verdict is as declared. \
-         `make test` repeats this, and leaves out the second engine in worlds of more than {} states; `make soak` does not.\n\n\
+         `make test` repeats this, and asks the second engine about worlds of at most {} states; `make soak` asks it about all.\n\n\
          ## Size\n\n{}\n\
          *Generated* counts a state as often as it was reached; *depth* is the number of steps to the farthest one; \
          *bytes* is the size of one state.\n\n\

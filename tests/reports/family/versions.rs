@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use lockstep_model::LockKind;
 use lockstep_model::config::{Config, Profile};
-use lockstep_model::locks::StoringMasters;
 use lockstep_sim::museum::Exhibit;
 use lockstep_sim::render::words;
 use lockstep_sim::replay::translate::translation_of;
@@ -39,11 +38,12 @@ pub(super) fn versions(kind: LockKind, worlds: &[&'static JudgedWorld]) -> Strin
     };
     let rows: Vec<_> = Profile::ALL.into_iter().filter(has_it).map(row).collect();
     match exhibits.is_empty() {
-        true if rows.is_empty() && facts.masters == StoringMasters::Rounds => {
-            "node-redlock and redsync follow this algorithm where they are given several masters. Their profiles are of [one \
-             master](../docs/facts/libraries.md); of several, `profile = \"lockstep\"` has it as it was published, and [its \
-             page](../docs/locks/red.md#libraries) says in what they differ.\n"
-                .to_owned()
+        true if rows.is_empty() && translation_of(kind).page().contains("\n## Libraries\n") => {
+            let page = format!("../docs/locks/{}.md#libraries", kind.name().replace('-', "_"));
+            format!(
+                "Profiles of libraries are of a lock on [one master](../docs/facts/libraries.md). [Its page]({page}) says which libraries \
+                 have this lock, and in what they differ from it.\n"
+            )
         }
         true if rows.is_empty() => "No library that has a profile has such a lock.\n".to_owned(),
         true => table(&["profile", "its rules are from", "switches"], &rows),
