@@ -101,7 +101,7 @@ fn each_property_is_seen_from_both_sides() {
             if has_queue && NEVER_BROKEN_BESIDE_A_QUEUE.contains(&property) {
                 continue;
             }
-            if kind.facts().caller_clock.is_read() && NEVER_BROKEN_BY_CLOCKS.contains(&property) {
+            if kind.facts().caller_clock.ends_holds() && NEVER_BROKEN_BY_CLOCKS.contains(&property) {
                 continue;
             }
             if kind.facts().masters.are_several() && NEVER_BROKEN_OF_MASTERS.contains(&property) {

@@ -69,8 +69,9 @@ fn note_long_queues(parts: &Parts, sections: &Sections<'_>) {
         } else {
             (&sections.time, "wait_limit")
         };
+        let clock = if clock_ahead > 0 { ", and what a clock is ahead" } else { "" };
         let reason = format!(
-            "the last one in the queue may have its deadline {all} ticks away: a lease, and the wait of everybody"
+            "the last one in the queue may have its deadline {all} ticks away: a lease, and the wait of everybody{clock}"
         );
         Contradiction::not_yet(section, key, &reason)
             .note(&format!(

@@ -19,6 +19,7 @@ mod held_query;
 mod several_masters;
 mod slot_move;
 mod units;
+mod wrong_clocks;
 
 /// Four keys have no default; this text sets them and nothing else.
 const SMALLEST: &str = "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\n[clients]\ncount = 2\n";
