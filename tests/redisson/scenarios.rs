@@ -25,7 +25,7 @@ const HISTORIES_OF_SPLIT: u32 = 5;
 const FOLLOWED: usize = 280;
 /// The same on Redis 6.2, and on Valkey.
 const FOLLOWED_ON_6_2: usize = 260;
-const FOLLOWED_ON_VALKEY: usize = 280;
+const FOLLOWED_ON_VALKEY: usize = 275;
 /// At least so many histories are those of a split network, and as many are not.
 const LEAST: u32 = 100;
 /// The kinds of lock that Redisson has.
