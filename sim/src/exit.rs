@@ -64,8 +64,9 @@ impl Exit {
             }
             Self::Usage => "the command line or a file is wrong; nothing was checked",
             Self::Inconclusive => {
-                "a limit (--max-states, --max-memory, --timeout) ended the run before everything was known, a bound of the file ([bounds]) \
-                 left the model too little room for a verdict, or Redisson could follow no history to its end (`museum`: not that of some exhibit)"
+                "a limit (--max-states, --max-memory, --timeout) ended the run before everything was known, a bound of the file \
+                 ([bounds]) left the model too little room for a verdict, or Redisson could follow no history to its end (`museum`: \
+                 not that of some exhibit)"
             }
             Self::Diverged => "real Redis, or Redisson, did something other than the model says",
             Self::Environment => {
@@ -82,7 +83,7 @@ impl Exit {
             Self::AsDeclared => "every verdict is as declared",
             Self::NotAsDeclared => "some verdict is not as declared",
             Self::Usage => "the command line or a file is wrong",
-            Self::Inconclusive => "inconclusive: a limit or a bound hid something, or no history was followed",
+            Self::Inconclusive => "inconclusive: a limit or bound hid something, or no history was followed",
             Self::Diverged => "real Redis diverged from the model",
             Self::Environment => "the environment is unusable, for example there is no server",
             Self::Internal => "internal: a defect of lockstep",
@@ -109,8 +110,9 @@ impl Exit {
             }
             Self::Inconclusive => {
                 "Raise the limit, or make the world smaller: fewer clients, smaller fault budgets, shorter times, or a \
-                 bound on acquires. Where the output says that the model has too little room, raise the bound that it names in [bounds]. What was found before the limit is valid: a violation stays a violation. Where \
-                 Redisson could not follow, the output says why: replay more histories (`fuzz --cases`), or another scenario. What `museum` does \
+                 bound on acquires. Where the output says that the model has too little room, raise the bound that it names in \
+                 [bounds]. What was found before the limit is valid: a violation stays a violation. Where Redisson could not \
+                 follow, the output says why: replay more histories (`fuzz --cases`), or another scenario. What `museum` does \
                  not follow on a version is neither seen there nor refuted."
             }
             Self::Diverged => {

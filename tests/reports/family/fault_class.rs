@@ -13,7 +13,7 @@ pub(super) enum FaultClass {
     ClientCrash,
     Failover,
     Restart,
-    ClockJump,
+    WrongClock,
     LateMessage,
     Interrupt,
     SlotMove,
@@ -29,7 +29,7 @@ impl FaultClass {
         Self::ClientCrash,
         Self::Failover,
         Self::Restart,
-        Self::ClockJump,
+        Self::WrongClock,
         Self::LateMessage,
         Self::Interrupt,
         Self::SlotMove,
@@ -42,7 +42,7 @@ impl FaultClass {
             Self::ClientCrash => "client crash",
             Self::Failover => "failover",
             Self::Restart => "restart",
-            Self::ClockJump => "clock jump",
+            Self::WrongClock => "wrong clock",
             Self::LateMessage => "late message",
             Self::Interrupt => "interrupt",
             Self::SlotMove => "slot moved",
@@ -70,7 +70,7 @@ impl FaultClass {
                 }
             }
             Fault::RestartNode => Self::Restart,
-            Fault::ClockJump | Fault::ClientClockJump => Self::ClockJump,
+            Fault::ClockJump | Fault::ClientClockJump => Self::WrongClock,
             Fault::LoseMessage
             | Fault::LoseRequest
             | Fault::LoseReply
@@ -101,6 +101,9 @@ impl FaultClass {
         if is_late {
             classes.insert(Self::LateMessage);
         }
+        if (0..config.clients.count).any(|client| config.clock_ahead_of(client) > 0) {
+            classes.insert(Self::WrongClock);
+        }
         match classes.len() {
             0 => Some(Self::NoFault),
             1 => classes.first().copied(),
@@ -118,7 +121,8 @@ fn a_world_is_of_the_class_of_all_that_can_go_wrong_in_it() {
         ("failover-loses-the-grant", Some(FaultClass::Failover)),
         ("refused-writes-lead-to-a-failover", Some(FaultClass::Failover)),
         ("restart-loses-the-grant", Some(FaultClass::Restart)),
-        ("clock-jump-ends-a-lease", Some(FaultClass::ClockJump)),
+        ("clock-jump-ends-a-lease", Some(FaultClass::WrongClock)),
+        ("fair-clock-a-little-ahead", Some(FaultClass::WrongClock)),
         ("a-split-network", Some(FaultClass::LateMessage)),
         ("lost-unlock-message", Some(FaultClass::LateMessage)),
         ("write-arrives-after-the-next-holder", Some(FaultClass::LateMessage)),

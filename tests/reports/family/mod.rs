@@ -39,7 +39,7 @@ fn the_page_on_the_family_says_what_its_runs_say() {
          | client crash | a client dies, or a thread whose process lives on |\n\
          | failover | a replica can take over: the master dies, is cut off, refuses writes or hands over |\n\
          | restart | a node dies and comes back; a replica may take over meanwhile |\n\
-         | clock jump | the clock of a node or of a client jumps |\n\
+         | wrong clock | the clock of a node or of a client jumps, or that of a client is ahead all the time |\n\
          | late message | requests, replies, messages or writes to the resource are late or lost |\n\
          | interrupt | a thread is interrupted |\n\
          | slot moved | the slot of the lock moves to another master of a Redis Cluster |\n\n\
