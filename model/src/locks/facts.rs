@@ -128,7 +128,7 @@ impl CallerClock {
         !matches!(self, Self::Unread { .. })
     }
 
-    /// Whether they decide who holds the lock.
+    /// Whether these times decide who holds the lock.
     pub const fn ends_holds(self) -> bool {
         matches!(self, Self::Ends | Self::Grants)
     }

@@ -7,8 +7,8 @@ use crate::locks::contract::{Lock as _, QueuedWaiter};
 use crate::locks::holder::Holder;
 use crate::notes::{Breach, Happening, Notes};
 
-/// Notes whether the acting master has granted the lock past somebody who waits in its queue and whose deadline is not over by the clock
-/// of whom it was granted to.
+/// Notes whether the acting master has granted the lock out of turn. A waiter whose deadline is not over stood before the new holder;
+/// the clock of the new holder decides whether it is over.
 pub(crate) fn note_overtaken<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, notes: &mut Notes) {
     if !Y::Lock::FACTS.queue.is_there() || before.group().master() != after.group().master() {
         return;
